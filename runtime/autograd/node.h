@@ -1,0 +1,100 @@
+// The graph: a Node is a Python object (collected, pooled) that holds edges to the inputs' history and what backward needs.
+// An Edge to a leaf points to the tensor itself; its AccumulateGrad object exists only if somebody asks for it.
+#pragma once
+#include "runtime/dispatch/op.h"
+
+namespace vivace {
+
+struct Node;
+
+/// Where the gradient of one input goes.
+class Edge {
+ public:
+  Edge() = default;
+  Edge(Node* fn, uint32_t nr) : bits_(reinterpret_cast<uintptr_t>(fn)), nr_(nr) {}
+  static Edge leaf(Tensor* t) {
+    Edge e;
+    e.bits_ = reinterpret_cast<uintptr_t>(t) | 1;
+    return e;
+  }
+  explicit operator bool() const { return bits_ != 0; }
+  bool is_leaf() const { return bits_ & 1; }
+  Node* node() const { return reinterpret_cast<Node*>(bits_); }
+  Tensor* tensor() const { return reinterpret_cast<Tensor*>(bits_ & ~uintptr_t(1)); }
+  Object* object() const { return reinterpret_cast<Object*>(bits_ & ~uintptr_t(1)); }
+  uint32_t nr() const { return nr_; }
+
+ private:
+  uintptr_t bits_ = 0;  // owned by the node that the edge is in
+  uint32_t nr_ = 0;     // which output of the target
+};
+
+/// Which gradients a backward formula has to produce: bit i for edge i.
+using Needs = uint64_t;
+
+/// Computes gradients: `grads` has one entry per output of the forward op (null: undefined, which is zero), `out` one per edge
+/// (new references; null stays undefined). Reads the node's saved values through `saved_tensor` and `node.saved()`.
+using Apply = void (*)(Node& node, Tensor* const* grads, Tensor** out, Needs needs);
+
+enum class SaveFrom : uint8_t { Arg, Result, ArgSizes, ArgDType };
+struct SaveSpec {
+  SaveFrom from;
+  uint8_t index;  // of the argument or result
+};
+
+struct NodeInfo {
+  const char* name;  // "AddBackward0"
+  Apply apply;
+  uint8_t nedges;         // differentiable arguments; tensor lists contribute one edge per element
+  uint8_t nsaves;
+  uint8_t noutputs;       // of the forward op; 0: a list, its length at run time
+  bool wants_zeros;       // undefined incoming gradients are materialised as zeros
+  const uint8_t* edge_args;  // argument index of each edge
+  const SaveSpec* saves;
+  uint32_t nondiff_outputs;  // bit i: output i (indices and so on) never requires grad
+  mutable PyTypeObject* type;  // made at first use
+};
+
+/// Layout of one output of the forward op; a gradient that arrives is summed, cast and checked to it.
+struct OutputMeta {
+  DType dtype;
+  uint8_t ndim;
+  Device device;
+  union {
+    int64_t inline_sizes[4];
+    int64_t* heap_sizes;  // ndim > 4
+  };
+  IntList sizes() const { return {ndim > 4 ? heap_sizes : inline_sizes, ndim}; }
+};
+
+struct NodeExtra;  // hooks and what custom Functions keep
+
+struct Node : Object {
+  const NodeInfo* info;
+  uint64_t sequence;    // order of creation in this process
+  Object* code;         // forward line: code object of the frame that made the node (owned), and
+  int32_t lasti;        //   the offset of its instruction
+  uint32_t nedges;
+  uint32_t noutputs;
+  uint32_t nsaves;      // 0 after the saved values were released
+  bool released;
+  bool needed;          // in the current run
+  int32_t pending;      // in the current run: gradients yet to arrive
+  uint64_t run;         // id of the run that claimed the fields around here
+  Tensor** buffer;      // in the current run: gradients that arrived, one per output
+  Tensor* buffer0;      //   used as the buffer of single-output nodes
+  NodeExtra* extra;     // owned
+  OutputMeta* metas;    // noutputs of them: `meta0` or owned heap memory
+  OutputMeta meta0;
+  // Edges, then saved Values, follow the object.
+  Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
+  Value* saved() { return reinterpret_cast<Value*>(edges() + nedges); }
+};
+
+/// A saved tensor, checked against its version and, when a graph is being made, connected to its history. Throws if it was
+/// modified or released.
+TensorRef saved_tensor(Node& node, int k);
+/// The k-th saved value that is no tensor.
+inline const Value& saved_value(Node& node, int k) { return node.saved()[k]; }
+
+}  // namespace vivace

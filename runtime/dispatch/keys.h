@@ -1,0 +1,39 @@
+// Dispatch keys: bits of a KeySet. A call goes to the highest bit that is set in (arguments | include) & ~exclude.
+#pragma once
+#include <cstdint>
+
+#include "runtime/core/device.h"
+
+namespace vivace {
+
+using KeySet = uint32_t;
+
+enum class Key : uint8_t {
+  // backends, in the order of DeviceType
+  CPU, Meta, CUDA, PrivateUse,
+  // functionality, lowest first
+  Autograd = 8,  // an argument requires grad
+  View,          // an argument is a view: synchronise it with its root first
+  Autocast,
+  Vmap,
+  Python,        // modes and __torch_dispatch__
+  Profiler,
+};
+inline constexpr int kNumKeys = 16;
+
+inline constexpr KeySet bit(Key k) { return KeySet(1) << int(k); }
+inline constexpr KeySet kBackendKeys = 0xff;
+inline constexpr KeySet backend_key(DeviceType type) { return KeySet(1) << int(type); }
+/// All keys below k.
+inline constexpr KeySet below(Key k) { return bit(k) - 1; }
+
+/// What a thread adds to and hides from every call, and its autograd modes.
+struct ThreadState {
+  KeySet include = 0;
+  KeySet exclude = 0;
+  bool grad_mode = true;
+  bool inference_mode = false;
+};
+extern thread_local constinit ThreadState tls __attribute__((tls_model("initial-exec")));
+
+}  // namespace vivace
