@@ -1,0 +1,68 @@
+# Every target sets up what it needs in .venv (and in .venv-torch where PyTorch is compared with): Python, make and a C++
+# compiler are all that must be there. PYTHON chooses the interpreter, TORCH_PIP extra options for pip (a CPU-only index).
+PYTHON ?= python3
+VENV ?= .venv
+TORCH_VENV ?= .venv-torch
+BUILD ?= build
+BUILD_TYPE ?= Release
+PYTEST_ARGS ?= -n auto
+# PyTorch's operator database run against a module: opinfo_conformance.py and lists of operators.
+CONFORMANCE ?= ../shared/conformance
+CONFORMANCE_OPS ?= first.txt
+TORCH_PIP ?=
+
+bin := $(abspath $(VENV))/bin
+torch_python := $(abspath $(TORCH_VENV))/bin/python
+# OPENBLAS_CORETYPE, where a machine sets it, slows a current OpenBLAS.
+run := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE PYTHONPATH=src:.
+
+.PHONY: build test check demo examples bench conformance oracle-data wheel clean
+.DEFAULT_GOAL := build
+
+$(VENV)/ready-%: pyproject.toml
+	test -x $(bin)/python || $(PYTHON) -m venv $(VENV)
+	$(bin)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(bin)/python -m pip install --quiet --group $*
+	touch $@
+
+$(TORCH_VENV)/ready: pyproject.toml
+	test -x $(torch_python) || $(PYTHON) -m venv $(TORCH_VENV)
+	$(torch_python) -m pip install --quiet --upgrade "pip>=25.1"
+	$(torch_python) -m pip install --quiet $(TORCH_PIP) --group oracle --group test --group demo
+	touch $@
+
+build: $(VENV)/ready-build
+	test -f $(BUILD)/build.ninja || $(bin)/cmake -G Ninja -S . -B $(BUILD) -DCMAKE_MAKE_PROGRAM=$(bin)/ninja \
+		-DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DPython_EXECUTABLE=$(bin)/python
+	$(bin)/ninja -C $(BUILD)
+
+test: build $(VENV)/ready-test
+	$(run) $(bin)/python -m pytest $(PYTEST_ARGS)
+
+check: build $(VENV)/ready-test $(VENV)/ready-lint
+	$(run) $(bin)/python tools/check.py
+
+demo: build $(VENV)/ready-demo
+	$(run) $(bin)/python -m vivace examples/digits.py
+
+examples: build $(VENV)/ready-demo
+	$(run) $(bin)/python tools/run_examples.py
+
+bench: build $(TORCH_VENV)/ready
+	$(run) $(torch_python) -m benchmarks
+
+conformance: build $(TORCH_VENV)/ready
+	@test -f $(CONFORMANCE)/opinfo_conformance.py || { \
+		echo "Set CONFORMANCE to the folder of opinfo_conformance.py"; exit 1; }
+	$(run) $(torch_python) $(CONFORMANCE)/opinfo_conformance.py --module vivace --variants --grad \
+		--ops-file $(CONFORMANCE)/$(CONFORMANCE_OPS) --list-failures 60
+
+# Recorded PyTorch values of the catalogue's samples, for the tests of operators that have no NumPy reference.
+oracle-data: build $(TORCH_VENV)/ready
+	$(run) $(torch_python) tools/record_oracle.py
+
+wheel: $(VENV)/ready-build
+	$(bin)/python -m pip wheel --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf $(BUILD) dist src/vivace/_C.*.so
