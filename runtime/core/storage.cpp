@@ -1,0 +1,187 @@
+// Storage pools. A small block is one allocation, header then data, on a free list of its size class; a large block is the same
+// in classes of four steps per power of two, kept while the cache of large blocks stays under its cap.
+#include "runtime/core/storage.h"
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/core/error.h"
+
+namespace vivace {
+namespace {
+
+static_assert(sizeof(Storage) == 64, "data follows the header at the alignment of a cache line");
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kSmallest = 64;
+constexpr int kSmallClasses = 7;                      // 64 bytes ... 4 KB
+constexpr size_t kLargestSmall = kSmallest << (kSmallClasses - 1);
+constexpr int kClasses = kSmallClasses + 4 * 36;
+constexpr int kSmallKeep = 1024;                      // blocks kept per small class
+constexpr size_t kLargeCacheCap = size_t(512) << 20;  // bytes kept in large blocks
+constexpr uint8_t kUnpooled = 255;                    // a header alone
+
+struct FreeList {
+  Storage* head = nullptr;  // linked through `context`
+  int length = 0;
+};
+FreeList pool[kClasses];
+size_t large_cached = 0;
+
+#ifdef VIVACE_NO_POOLS
+constexpr bool kPooling = false;
+#else
+constexpr bool kPooling = true;
+#endif
+
+/// Class of a request; `capacity` gets the bytes that blocks of the class hold.
+inline int class_of(size_t nbytes, size_t& capacity) {
+  if (nbytes <= kLargestSmall) {
+    const int c = nbytes <= kSmallest ? 0 : std::bit_width((nbytes - 1) >> 6);
+    capacity = kSmallest << c;
+    return c;
+  }
+  const int exponent = std::bit_width(nbytes - 1);  // 2^(exponent-1) < nbytes <= 2^exponent
+  const size_t step = size_t(1) << (exponent - 3);
+  capacity = (nbytes + step - 1) & ~(step - 1);
+  return kSmallClasses + 4 * (exponent - 13) + int((capacity >> (exponent - 3)) - 5);
+}
+
+/// Bytes that blocks of a large class hold: the inverse of class_of.
+size_t capacity_of(int size_class) {
+  const int k = size_class - kSmallClasses;
+  return size_t(k % 4 + 5) << (k / 4 + 10);
+}
+
+Storage* carve(int size_class, size_t capacity, size_t nbytes) {
+  auto* s = static_cast<Storage*>(std::aligned_alloc(kAlignment, sizeof(Storage) + ((capacity + 63) & ~size_t(63))));
+  if (!s) raise(ErrorKind::Memory, str("not enough memory: tried to allocate ", nbytes, " bytes"));
+  s->size_class = uint8_t(size_class);
+  s->data = reinterpret_cast<char*>(s + 1);
+  s->resizable = true;
+  s->device = {};
+  s->allocator = nullptr;
+  s->deleter = nullptr;
+  s->python = nullptr;
+  return s;
+}
+
+Storage* bare_header(void* data, size_t nbytes) {
+  auto* s = static_cast<Storage*>(std::calloc(1, sizeof(Storage)));
+  if (!s) raise(ErrorKind::Memory, "not enough memory for a storage");
+  s->data = static_cast<char*>(data);
+  s->nbytes = nbytes;
+  s->refcount = 1;
+  s->size_class = kUnpooled;
+  return s;
+}
+
+}  // namespace
+
+Storage* allocate_storage(size_t nbytes, Device device) {
+  if (device.type != DeviceType::CPU) {
+    if (device.type != DeviceType::Meta) fail("vivace has no memory on device '", name(device.type), "'");
+    Storage* s = bare_header(nullptr, nbytes);
+    s->device = device;
+    s->resizable = true;
+    return s;
+  }
+  if (nbytes > size_t(1) << 46)
+    raise(ErrorKind::Runtime, str("not enough memory: tried to allocate ", nbytes, " bytes"));
+  size_t capacity;
+  const int c = class_of(nbytes, capacity);
+  FreeList& list = pool[c];
+  Storage* s = list.head;
+  if (s) {
+    list.head = static_cast<Storage*>(s->context);
+    --list.length;
+    if (c >= kSmallClasses) large_cached -= capacity;
+  } else {
+    s = carve(c, capacity, nbytes);
+  }
+  s->nbytes = nbytes;
+  s->refcount = 1;
+  s->version = 0;
+  return s;
+}
+
+Storage* wrap_storage(void* data, size_t nbytes, Deleter deleter, void* context) {
+  Storage* s = bare_header(data, nbytes);
+  s->deleter = deleter;
+  s->context = context;
+  return s;
+}
+
+void free_storage(Storage* s) {
+  if (s->size_class == kUnpooled) {
+    if (s->deleter)
+      s->deleter(s->context);
+    else if (s->allocator)
+      s->allocator->free(s->data, s->nbytes);
+    std::free(s);
+    return;
+  }
+  if (s->deleter) {  // resized: the data lives apart from the header
+    s->deleter(s->context);
+    s->deleter = nullptr;
+    s->data = reinterpret_cast<char*>(s + 1);
+  }
+  const int c = s->size_class;
+  FreeList& list = pool[c];
+  if (kPooling && c < kSmallClasses) {
+    if (list.length < kSmallKeep) {
+      s->context = list.head;
+      list.head = s;
+      ++list.length;
+      return;
+    }
+  } else if (kPooling) {
+    const size_t capacity = capacity_of(c);
+    if (large_cached + capacity <= kLargeCacheCap) {
+      s->context = list.head;
+      list.head = s;
+      ++list.length;
+      large_cached += capacity;
+      return;
+    }
+  }
+  std::free(s);
+}
+
+void resize_storage(Storage* s, size_t nbytes) {
+  if (nbytes == s->nbytes) return;
+  if (!s->resizable) fail("Trying to resize storage that is not resizable");
+  if (s->device.type == DeviceType::Meta) {
+    s->nbytes = nbytes;
+    return;
+  }
+  char* data = static_cast<char*>(std::aligned_alloc(kAlignment, (nbytes + kAlignment) & ~(kAlignment - 1)));
+  if (!data) raise(ErrorKind::Memory, str("not enough memory: tried to allocate ", nbytes, " bytes"));
+  std::memcpy(data, s->data, nbytes < s->nbytes ? nbytes : s->nbytes);
+  if (s->deleter) s->deleter(s->context);
+  s->data = data;
+  s->nbytes = nbytes;
+  s->deleter = [](void* p) { std::free(p); };
+  s->context = data;
+}
+
+size_t empty_cache() {
+  const size_t freed = large_cached;
+  for (int c = kSmallClasses; c < kClasses; ++c) {
+    while (Storage* s = pool[c].head) {
+      pool[c].head = static_cast<Storage*>(s->context);
+      std::free(s);
+    }
+    pool[c].length = 0;
+  }
+  large_cached = 0;
+  return freed;
+}
+
+const char* name(DeviceType type) {
+  constexpr const char* names[] = {"cpu", "meta", "cuda", "privateuseone"};
+  return names[int(type)];
+}
+
+}  // namespace vivace

@@ -1,0 +1,269 @@
+// Making and freeing tensors: the pool of exact Tensor and Parameter objects, and the helpers that kernels allocate with.
+#include "runtime/core/tensor.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/core/tensor_object.h"
+#include "runtime/dispatch/keys.h"
+#include "runtime/kernels/copy.h"
+
+namespace vivace {
+
+DType default_dtype = DType::Float32;
+PyTypeObject* tensor_type = nullptr;
+PyTypeObject* parameter_type = nullptr;
+
+namespace {
+
+#if defined(VIVACE_NO_POOLS) || defined(Py_REF_DEBUG)
+constexpr int kPoolCapacity = 0;
+#else
+constexpr int kPoolCapacity = 2048;
+#endif
+Tensor* pool[kPoolCapacity + 1];
+int pool_size = 0;
+
+inline void set_dims_storage(Tensor* t, int ndim) {
+  t->ndim_ = uint8_t(ndim);
+  if (ndim <= kInlineDims) [[likely]] {
+    t->dims_ = t->inline_dims_;
+  } else {
+    if (ndim > kMaxDims) fail("tensors have at most ", kMaxDims, " dimensions, got ", ndim);
+    t->dims_ = static_cast<int64_t*>(std::malloc(sizeof(int64_t) * 2 * size_t(ndim)));
+  }
+}
+
+inline void free_dims(Tensor* t) {
+  if (t->dims_ != t->inline_dims_) std::free(t->dims_);
+}
+
+/// Elements from the first to the last one reached, both included; 0 if there are none.
+int64_t extent(IntList sizes, IntList strides) {
+  int64_t last = 0;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return 0;
+    int64_t step;
+    if (__builtin_mul_overflow(sizes[d] - 1, strides[d], &step) || __builtin_add_overflow(last, step, &last))
+      fail("sizes ", sizes, " and strides ", strides, " reach too far");
+  }
+  return last + 1;
+}
+
+void check_sizes(IntList sizes) {
+  for (const int64_t s : sizes)
+    if (s < 0) fail("Trying to create tensor with negative dimension ", s, ": ", sizes);
+}
+
+/// A tensor of the given layout over nothing yet; dims are set, numel too.
+Tensor* blank(IntList sizes, IntList strides, DType dtype, Device device) {
+  Tensor* t = new_tensor();
+  const int n = int(sizes.size());
+  set_dims_storage(t, n);
+  int64_t numel = 1;
+  for (int d = 0; d < n; ++d) {
+    t->dims_[d] = sizes[d];
+    t->dims_[n + d] = strides[d];
+    numel *= sizes[d];
+  }
+  t->numel_ = numel;
+  t->dtype_ = dtype;
+  t->device_ = device;
+  t->keys = backend_key(device.type);
+  return t;
+}
+
+inline void attach(Tensor* t, Storage* owned) {
+  t->storage_ = owned;
+  t->data_ = owned->data;
+  t->version_ = &owned->version;
+}
+
+}  // namespace
+
+Tensor* new_tensor() {
+  Tensor* t;
+  if (pool_size > 0) [[likely]] {
+    t = pool[--pool_size];
+    Py_SET_REFCNT(t, 1);  // type, with its count, and null fields were kept
+  } else {
+    t = PyObject_GC_New(Tensor, tensor_type);
+    if (!t) throw PythonError{};
+    std::memset(reinterpret_cast<char*>(t) + sizeof(Object), 0, sizeof(Tensor) - sizeof(Object));
+    t->dims_ = t->inline_dims_;
+  }
+  return t;
+}
+
+void recycle_tensor(Tensor* t) {
+  if (t->storage_) {
+    release(t->storage_);
+    t->storage_ = nullptr;
+  }
+  free_dims(t);
+  if (Py_TYPE(t) == tensor_type && pool_size < kPoolCapacity) [[likely]] {
+    pool[pool_size++] = t;
+    return;
+  }
+  PyTypeObject* type = Py_TYPE(t);
+  type->tp_free(t);
+  Py_DECREF(type);
+}
+
+int64_t Tensor::storage_offset() const { return (data_ - storage_->data) / int64_t(item_size()); }
+
+bool Tensor::requires_grad() const { return keys & bit(Key::Autograd); }
+
+TensorRef empty(IntList sizes, DType dtype, Device device) {
+  const int n = int(sizes.size());
+  Tensor* t = new_tensor();
+  auto ref = TensorRef::steal(t);
+  set_dims_storage(t, n);
+  int64_t numel = 1, step = 1;
+  bool bad = false;
+  for (int d = n - 1; d >= 0; --d) {
+    const int64_t s = sizes[d];
+    t->dims_[d] = s;
+    t->dims_[n + d] = step;
+    bad |= s < 0;
+    bad |= __builtin_mul_overflow(numel, s, &numel);
+    step *= s > 1 ? s : 1;
+  }
+  if (bad) [[unlikely]] {
+    check_sizes(sizes);
+    count(sizes);
+  }
+  t->numel_ = numel;
+  t->dtype_ = dtype;
+  t->device_ = device;
+  t->keys = backend_key(device.type);
+  attach(t, allocate_storage(size_t(numel) * item_size(dtype), device));
+  return ref;
+}
+
+TensorRef empty_strided(IntList sizes, IntList strides, DType dtype, Device device) {
+  check_sizes(sizes);
+  for (const int64_t s : strides)
+    if (s < 0) fail("empty_strided(): strides must not be negative, got ", strides);
+  if (sizes.size() != strides.size())
+    fail("empty_strided(): as many strides as sizes are needed, got ", strides, " for ", sizes);
+  auto ref = TensorRef::steal(blank(sizes, strides, dtype, device));
+  attach(ref.get(), allocate_storage(size_t(extent(sizes, strides)) * item_size(dtype), device));
+  return ref;
+}
+
+TensorRef empty_like(const Tensor& t) { return empty_like(t, t.dtype()); }
+
+TensorRef empty_like(const Tensor& t, DType dtype) {
+  if (t.is_contiguous()) return empty(t.sizes(), dtype, t.device());
+  if (t.is_non_overlapping_and_dense()) return empty_strided(t.sizes(), t.strides(), dtype, t.device());
+  // PyTorch's rule for the rest: dense, the dims ordered by stride; dims of stride 0 stay where they are.
+  const int n = t.ndim_;
+  int order[kMaxDims];
+  for (int d = 0; d < n; ++d) order[d] = n - 1 - d;  // innermost first
+  const int64_t *size = t.dims_, *stride = t.dims_ + n;
+  auto should_swap = [&](int a, int b) {  // 1: a must come after b; 0: unknown
+    if (stride[a] == 0 || stride[b] == 0) return 0;
+    if (stride[a] != stride[b]) return stride[a] < stride[b] ? -1 : 1;
+    return size[a] > size[b] ? 1 : 0;
+  };
+  for (int i = 1; i < n; ++i) {
+    int at = i;
+    for (int k = i - 1; k >= 0; --k) {
+      const int c = should_swap(order[k], order[at]);
+      if (c > 0) {
+        std::swap(order[k], order[at]);
+        at = k;
+      } else if (c < 0) {
+        break;
+      }
+    }
+  }
+  int64_t strides[kMaxDims], step = 1;
+  for (int i = 0; i < n; ++i) {
+    strides[order[i]] = step;
+    step *= size[order[i]] > 1 ? size[order[i]] : 1;
+  }
+  return empty_strided(t.sizes(), {strides, size_t(n)}, dtype, t.device());
+}
+
+TensorRef scalar_tensor(const Scalar& value, DType dtype, Device device) {
+  TensorRef t = empty(IntList{}, dtype, device);
+  if (!t->is_meta()) kernels::fill_strided(*t, value);
+  return t;
+}
+
+TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
+  Tensor* v = blank(sizes, strides, t.dtype(), t.device());
+  retain(t.storage_);
+  v->storage_ = t.storage_;
+  v->version_ = t.version_;
+  v->data_ = t.storage_->data + offset * int64_t(t.item_size());
+  Tensor* root = t.base ? t.base : &t;
+  Py_INCREF(root);
+  v->base = root;
+  v->epoch = root->epoch;
+  v->keys |= bit(Key::View);
+  if (t.extra && t.version_ != &t.storage_->version) adopt_version(*v, t);
+  PyObject_GC_Track(v);
+  return TensorRef::steal(v);
+}
+
+TensorRef alias(const Tensor& t) {
+  Tensor* v = blank(t.sizes(), t.strides(), t.dtype(), t.device());
+  retain(t.storage_);
+  v->storage_ = t.storage_;
+  v->version_ = t.version_;
+  v->data_ = t.data_;
+  if (t.extra && t.version_ != &t.storage_->version) adopt_version(*v, t);
+  return TensorRef::steal(v);
+}
+
+TensorRef contiguous(const Tensor& t) {
+  if (t.is_contiguous()) return TensorRef::share(const_cast<Tensor*>(&t));
+  TensorRef copy = empty(t.sizes(), t.dtype(), t.device());
+  copy_into(*copy, t);
+  return copy;
+}
+
+TensorRef to_dtype(const Tensor& t, DType dtype) {
+  if (t.dtype() == dtype) return TensorRef::share(const_cast<Tensor*>(&t));
+  TensorRef copy = empty_like(t, dtype);
+  copy_into(*copy, t);
+  return copy;
+}
+
+void copy_into(Tensor& dst, const Tensor& src) {
+  if (dst.is_meta() || src.is_meta()) return;
+  kernels::copy_strided(dst, src);
+}
+
+void fill_into(Tensor& dst, const Scalar& value) {
+  if (!dst.is_meta()) kernels::fill_strided(dst, value);
+}
+
+void set_layout(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
+  const Dims new_sizes(sizes), new_strides(strides);  // they may alias t's own
+  if (new_sizes.n != t.ndim_) {
+    free_dims(&t);
+    set_dims_storage(&t, new_sizes.n);
+  }
+  t.numel_ = 1;
+  for (int d = 0; d < new_sizes.n; ++d) {
+    t.dims_[d] = new_sizes[d];
+    t.dims_[new_sizes.n + d] = new_strides[d];
+    t.numel_ *= new_sizes[d];
+  }
+  t.data_ = t.storage_->data + offset * int64_t(t.item_size());
+}
+
+void resize_into(Tensor& t, IntList sizes) {
+  check_sizes(sizes);
+  const int64_t offset = t.storage_offset();
+  const size_t needed = size_t(count(sizes) + (count(sizes) ? offset : 0)) * t.item_size();
+  if (needed > t.storage_->nbytes) resize_storage(t.storage_, needed);
+  const Dims copy(sizes);
+  set_layout(t, copy, contiguous_strides(copy), offset);
+}
+
+}  // namespace vivace

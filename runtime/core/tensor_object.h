@@ -1,0 +1,45 @@
+// The tensor as an object: its types, its pool, its rarely used parts. For the autograd layer and the bindings.
+#pragma once
+#include "runtime/core/tensor.h"
+
+namespace vivace {
+
+extern PyTypeObject* tensor_type;     // torch.Tensor
+extern PyTypeObject* parameter_type;  // torch.nn.Parameter; null until it is made
+
+inline bool is_tensor_exact(const Object* o) { return Py_TYPE(o) == tensor_type; }
+inline bool is_tensor(Object* o) { return Py_TYPE(o) == tensor_type || PyObject_TypeCheck(o, tensor_type); }
+
+/// A version counter apart from the storage's, shared by the views of a `.data` alias.
+struct SharedVersion {
+  uint32_t version;
+  uint32_t refcount;
+};
+
+/// What few tensors have.
+struct TensorExtra {
+  SharedVersion* own_version = nullptr;
+  Node* accumulate_grad = nullptr;  // borrowed: the AccumulateGrad object that next_functions showed, while it lives
+  Object* hooks = nullptr;          // owned: dict of id -> callable
+  Object* post_accumulate_hooks = nullptr;
+  Object* name = nullptr;
+  int64_t retain_grad_hook = -1;
+};
+
+/// An exact Tensor with null references; keys, dims and storage are the caller's to set.
+Tensor* new_tensor();
+/// Takes back the memory of a tensor whose references (but for the storage) are gone.
+void recycle_tensor(Tensor* t);
+/// The extra part, made if there is none.
+TensorExtra& extra(Tensor& t);
+/// Lets v share t's own version counter.
+void adopt_version(Tensor& v, const Tensor& t);
+/// Gives t a version counter of its own, at zero.
+void detach_version(Tensor& t);
+
+/// Lets Python's collector see t; call it before t gets anything that can lead back to it.
+inline void track(Tensor& t) {
+  if (!PyObject_GC_IsTracked(&t)) PyObject_GC_Track(&t);
+}
+
+}  // namespace vivace
