@@ -55,16 +55,17 @@ struct NodeInfo {
   mutable PyTypeObject* type;  // made at first use
 };
 
+inline constexpr int kMetaDims = 4;
 /// Layout of one output of the forward op; a gradient that arrives is summed, cast and checked to it.
 struct OutputMeta {
   DType dtype;
   uint8_t ndim;
   Device device;
   union {
-    int64_t inline_sizes[4];
-    int64_t* heap_sizes;  // ndim > 4
+    int64_t inline_sizes[kMetaDims];
+    int64_t* heap_sizes;  // ndim > kMetaDims
   };
-  IntList sizes() const { return {ndim > 4 ? heap_sizes : inline_sizes, ndim}; }
+  IntList sizes() const { return {ndim > kMetaDims ? heap_sizes : inline_sizes, ndim}; }
 };
 
 struct NodeExtra;  // hooks and what custom Functions keep
@@ -77,9 +78,9 @@ struct Node : Object {
   uint32_t nedges;
   uint32_t noutputs;
   uint32_t nsaves;      // 0 after the saved values were released
+  uint32_t capacity;    // saved values that there is room for
   bool released;
   bool needed;          // in the current run
-  int32_t pending;      // in the current run: gradients yet to arrive
   uint64_t run;         // id of the run that claimed the fields around here
   Tensor** buffer;      // in the current run: gradients that arrived, one per output
   Tensor* buffer0;      //   used as the buffer of single-output nodes

@@ -109,7 +109,7 @@ inline Object* redispatch(const Op& op, KeySet keys, Value* args) {
 inline Object* dispatch(const Op& op, KeySet keys, Value* args) {
   return redispatch(op, (keys | tls.include) & ~tls.exclude, args);
 }
-/// Union of the keys of all tensors among the arguments; `kCPU` if there are none.
+/// Union of the keys of all tensors among the arguments; CPU if there are none. An absent Tensor? argument is a null pointer.
 KeySet gather_keys(const Op& op, const Value* args);
 
 /// Finds an op by name and overload; null if there is none.

@@ -1,0 +1,17 @@
+#include "runtime/dispatch/op.h"
+
+namespace vivace {
+
+thread_local constinit ThreadState tls;
+
+KeySet gather_keys(const Op& op, const Value* args) {
+  KeySet keys = 0;
+  for (uint32_t m = op.tensor_args; m; m &= m - 1)
+    if (const Tensor* t = args[__builtin_ctz(m)].tensor) keys |= t->keys;
+  for (uint32_t m = op.list_args; m; m &= m - 1)
+    for (const Tensor* t : args[__builtin_ctz(m)].tensor_list())
+      if (t) keys |= t->keys;
+  return keys ? keys : bit(Key::CPU);
+}
+
+}  // namespace vivace
