@@ -1,0 +1,1 @@
+"""What every operator is, once."""

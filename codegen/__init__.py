@@ -1,0 +1,1 @@
+"""Catalogue -> C++, stubs and pages. No operator is named here."""
