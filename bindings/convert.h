@@ -4,6 +4,7 @@
 #pragma once
 #include "bindings/guard.h"
 #include "bindings/tensor_type.h"
+#include "runtime/core/promote.h"
 #include "runtime/core/tensor.h"
 
 namespace vivace {
@@ -91,13 +92,6 @@ Object* element_to_python(const char* p, DType dtype);
 void store_element(char* p, DType dtype, Object* number);
 /// The only element of t as a Scalar. Throws if t has another number of elements.
 Scalar item(const Tensor& t);
-
-// ---- dtype rules
-
-/// The dtype of a result of operands of these dtypes, which count alike.
-DType promote_types(DType a, DType b);
-/// PyTorch's can_cast.
-bool can_cast(DType from, DType to);
 
 // ---- conversions that make tensors
 

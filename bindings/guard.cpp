@@ -1,0 +1,47 @@
+// Turns C++ errors into Python exceptions.
+#include "bindings/guard.h"
+
+#include <stdexcept>
+
+namespace vivace {
+
+namespace {
+
+Object* exception_class(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::Runtime: break;
+    case ErrorKind::Type: return PyExc_TypeError;
+    case ErrorKind::Value: return PyExc_ValueError;
+    case ErrorKind::Index: return PyExc_IndexError;
+    case ErrorKind::NotImplemented: return PyExc_NotImplementedError;
+    case ErrorKind::Memory: return PyExc_MemoryError;
+    case ErrorKind::Overflow: return PyExc_OverflowError;
+    case ErrorKind::ZeroDivision: return PyExc_ZeroDivisionError;
+  }
+  return PyExc_RuntimeError;
+}
+
+}  // namespace
+
+void set_error(const Error& error) noexcept {
+  Object* text = PyUnicode_DecodeUTF8(error.text.data(), Py_ssize_t(error.text.size()), "replace");
+  if (!text) return;
+  PyErr_SetObject(exception_class(error.kind), text);
+  Py_DECREF(text);
+}
+
+void set_error_from_exception() noexcept {
+  try {
+    throw;
+  } catch (const PythonError&) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an error was raised without an exception");
+  } catch (const Error& error) {
+    set_error(error);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
+
+}  // namespace vivace
