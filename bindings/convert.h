@@ -1,6 +1,6 @@
-// Small Python values and C++ values, both ways. `unwrap_X(object, &out)` returns false, with no exception set, where the
-// object is of another type (so that the next overload may be tried), and throws where the type is right and the value is not.
-// `wrap` returns a new reference.
+// Small Python values and C++ values, both ways. `unwrap_X(object, &out)` returns false, with no exception set, where
+// the object is of another type (so that the next overload may be tried), and throws where the type is right and the
+// value is not. `wrap` returns a new reference.
 #pragma once
 #include "bindings/guard.h"
 #include "bindings/tensor_type.h"
@@ -9,7 +9,8 @@
 
 namespace vivace {
 
-// ---- torch.dtype, torch.device, torch.layout, torch.memory_format: immutable; dtypes, layouts and formats are singletons
+// ---- torch.dtype, torch.device, torch.layout, torch.memory_format: immutable; dtypes, layouts and formats are
+// singletons
 
 struct DTypeObject : Object {
   DType value;

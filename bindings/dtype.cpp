@@ -1,7 +1,5 @@
 // torch.dtype and what is asked of element types: aliases, promotion, the default dtype.
 // The objects are static and live for ever; they are pickled by name.
-#include <structmember.h>
-
 #include "bindings/convert.h"
 #include "bindings/exports.h"
 
@@ -17,8 +15,8 @@ constexpr struct {
   const char* name;
   DType dtype;
 } kAliases[] = {
-    {"half", DType::Float16}, {"float", DType::Float32},     {"double", DType::Float64},     {"short", DType::Int16},
-    {"int", DType::Int32},    {"long", DType::Int64},        {"cfloat", DType::Complex64},   {"cdouble", DType::Complex128},
+    {"half", DType::Float16}, {"float", DType::Float32}, {"double", DType::Float64},   {"short", DType::Int16},
+    {"int", DType::Int32},    {"long", DType::Int64},    {"cfloat", DType::Complex64}, {"cdouble", DType::Complex128},
 };
 
 constexpr const char* kAbbreviations[kNumDTypes] = {"b8",  "u8",  "i8",   "i16", "u16", "i32", "u32", "i64",
@@ -52,11 +50,16 @@ PyMethodDef dtype_methods[] = {
 };
 
 PyGetSetDef dtype_getsets[] = {
-    {"itemsize", [](Object* self, void*) { return PyLong_FromSize_t(item_size(value_of(self))); }, nullptr, nullptr, nullptr},
-    {"is_floating_point", [](Object* self, void*) { return PyBool_FromLong(is_floating(value_of(self))); }, nullptr, nullptr, nullptr},
-    {"is_complex", [](Object* self, void*) { return PyBool_FromLong(is_complex(value_of(self))); }, nullptr, nullptr, nullptr},
-    {"is_signed", [](Object* self, void*) { return PyBool_FromLong(is_signed(value_of(self))); }, nullptr, nullptr, nullptr},
-    {"abbr", [](Object* self, void*) { return PyUnicode_FromString(kAbbreviations[int(value_of(self))]); }, nullptr, nullptr, nullptr},
+    {"itemsize", [](Object* self, void*) { return PyLong_FromSize_t(item_size(value_of(self))); }, nullptr, nullptr,
+     nullptr},
+    {"is_floating_point", [](Object* self, void*) { return PyBool_FromLong(is_floating(value_of(self))); }, nullptr,
+     nullptr, nullptr},
+    {"is_complex", [](Object* self, void*) { return PyBool_FromLong(is_complex(value_of(self))); }, nullptr, nullptr,
+     nullptr},
+    {"is_signed", [](Object* self, void*) { return PyBool_FromLong(is_signed(value_of(self))); }, nullptr, nullptr,
+     nullptr},
+    {"abbr", [](Object* self, void*) { return PyUnicode_FromString(kAbbreviations[int(value_of(self))]); }, nullptr,
+     nullptr, nullptr},
     {"__module__", [](Object*, void*) { return PyUnicode_FromString("vivace"); }, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };

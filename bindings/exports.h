@@ -5,8 +5,8 @@
 
 namespace vivace {
 
-/// Readies dtype, finfo, iinfo, device, layout, memory_format and Size and adds them, with all their values and aliases,
-/// to the module. Throws PythonError.
+/// Readies dtype, finfo, iinfo, device, layout, memory_format and Size and adds them, with all their values and
+/// aliases, to the module. Throws PythonError.
 void init_value_types(Object* module);
 
 // functions of the module
@@ -22,16 +22,16 @@ extern PyMethodDef kDlpackMethods[];  // __dlpack__, __dlpack_device__
 extern PyGetSetDef kNumpyGetSets[];   // __array_interface__, __array_struct__
 
 // slots of Tensor
-Object* tensor_subscript(Object* self, Object* key);                    // mp_subscript
-int tensor_ass_subscript(Object* self, Object* key, Object* value);     // mp_ass_subscript
-Py_ssize_t tensor_length(Object* self);                                 // mp_length, sq_length
-Object* tensor_sequence_item(Object* self, Py_ssize_t index);           // sq_item
-int tensor_contains(Object* self, Object* element);                     // sq_contains
-Object* tensor_iter(Object* self);                                      // tp_iter
-int tensor_bool(Object* self);                                          // nb_bool
-Object* tensor_int(Object* self);                                       // nb_int
-Object* tensor_float(Object* self);                                     // nb_float
-Object* tensor_index(Object* self);                                     // nb_index
+Object* tensor_subscript(Object* self, Object* key);                 // mp_subscript
+int tensor_ass_subscript(Object* self, Object* key, Object* value);  // mp_ass_subscript
+Py_ssize_t tensor_length(Object* self);                              // mp_length, sq_length
+Object* tensor_sequence_item(Object* self, Py_ssize_t index);        // sq_item
+int tensor_contains(Object* self, Object* element);                  // sq_contains
+Object* tensor_iter(Object* self);                                   // tp_iter
+int tensor_bool(Object* self);                                       // nb_bool
+Object* tensor_int(Object* self);                                    // nb_int
+Object* tensor_float(Object* self);                                  // nb_float
+Object* tensor_index(Object* self);                                  // nb_index
 
 /// torch.Tensor(...) and the typed classes of old: data, sizes, a storage or nothing.
 Object* legacy_tensor_new(DType dtype, Object* args, Object* kwargs);

@@ -9,14 +9,22 @@ namespace {
 
 Object* exception_class(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::Runtime: break;
-    case ErrorKind::Type: return PyExc_TypeError;
-    case ErrorKind::Value: return PyExc_ValueError;
-    case ErrorKind::Index: return PyExc_IndexError;
-    case ErrorKind::NotImplemented: return PyExc_NotImplementedError;
-    case ErrorKind::Memory: return PyExc_MemoryError;
-    case ErrorKind::Overflow: return PyExc_OverflowError;
-    case ErrorKind::ZeroDivision: return PyExc_ZeroDivisionError;
+    case ErrorKind::Runtime:
+      break;
+    case ErrorKind::Type:
+      return PyExc_TypeError;
+    case ErrorKind::Value:
+      return PyExc_ValueError;
+    case ErrorKind::Index:
+      return PyExc_IndexError;
+    case ErrorKind::NotImplemented:
+      return PyExc_NotImplementedError;
+    case ErrorKind::Memory:
+      return PyExc_MemoryError;
+    case ErrorKind::Overflow:
+      return PyExc_OverflowError;
+    case ErrorKind::ZeroDivision:
+      return PyExc_ZeroDivisionError;
   }
   return PyExc_RuntimeError;
 }

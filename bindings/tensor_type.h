@@ -7,6 +7,8 @@ namespace vivace {
 extern PyTypeObject* tensor_type;
 
 inline bool is_tensor_exact(Object* object) { return Py_IS_TYPE(object, tensor_type); }
-inline bool is_tensor(Object* object) { return is_tensor_exact(object) || PyType_IsSubtype(Py_TYPE(object), tensor_type); }
+inline bool is_tensor(Object* object) {
+  return is_tensor_exact(object) || PyType_IsSubtype(Py_TYPE(object), tensor_type);
+}
 
 }  // namespace vivace

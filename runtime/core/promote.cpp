@@ -1,6 +1,8 @@
 // Promotion of dtypes; see promote.h.
 #include "runtime/core/promote.h"
 
+#include <utility>
+
 namespace vivace {
 
 namespace {
@@ -16,7 +18,8 @@ constexpr DType promote_integers(DType a, DType b) {
   return a < b ? b : a;
 }
 
-/// An operand of lower rank changes the result only if its class is higher (or the higher rank is bool, the lowest class).
+/// An operand of lower rank changes the result only if its class is higher (or the higher rank is bool, the lowest
+/// class).
 DType combine(DType higher, DType lower) {
   if (is_complex(higher)) return higher;
   if (is_floating(higher)) return is_complex(lower) ? complex_of(higher) : higher;
@@ -30,7 +33,8 @@ DType promote_types(DType a, DType b) {
   if (a == b) return a;
   if (a > b) std::swap(a, b);
   if (is_complex(b)) {
-    if (is_wide_unsigned(a)) fail("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", a, " and ", b);
+    if (is_wide_unsigned(a))
+      fail("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", a, " and ", b);
     return a == DType::Float64 ? DType::Complex128 : b;
   }
   if (is_floating(b)) return a == DType::Float16 && b == DType::BFloat16 ? DType::Float32 : b;
@@ -43,10 +47,14 @@ bool can_cast(DType from, DType to) { return class_of(from) <= class_of(to); }
 
 DType dtype_of(const Scalar& scalar) {
   switch (scalar.tag) {
-    case Tag::Bool: return DType::Bool;
-    case Tag::Int: return DType::Int64;
-    case Tag::Complex: return complex_of(default_dtype);
-    default: return default_dtype;
+    case Tag::Bool:
+      return DType::Bool;
+    case Tag::Int:
+      return DType::Int64;
+    case Tag::Complex:
+      return complex_of(default_dtype);
+    default:
+      return default_dtype;
   }
 }
 

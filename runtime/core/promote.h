@@ -1,5 +1,5 @@
-// Which dtype a result has: PyTorch's promotion lattice, and its three ranks of operands (tensors with dims, 0-dim tensors,
-// numbers): a lower rank only matters where its class (bool, integer, float, complex) is higher.
+// Which dtype a result has: PyTorch's promotion lattice, and its three ranks of operands (tensors with dims, 0-dim
+// tensors, numbers): a lower rank only matters where its class (bool, integer, float, complex) is higher.
 #pragma once
 #include "runtime/core/tensor.h"
 
