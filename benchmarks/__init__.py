@@ -1,0 +1,1 @@
+"""Measurements of vivace beside PyTorch: `python -m benchmarks` runs those behind the README's table."""

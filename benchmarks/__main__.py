@@ -1,0 +1,22 @@
+"""Runs the benchmarks of the README's table, or those named: python -m benchmarks [overhead chain ...]."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from benchmarks.common import ROOT
+
+DEFAULT = ["overhead", "instructions", "chain", "startup", "memory_growth", "sizes", "every_op"]
+
+
+def main(names: list[str]) -> int:
+    """Each in a process of its own, so that one cannot disturb the next."""
+    failed = [name for name in names or DEFAULT if subprocess.run([sys.executable, f"benchmarks/{name}.py"], cwd=ROOT).returncode]
+    if failed:
+        print("Failed:", ", ".join(failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
