@@ -1,0 +1,273 @@
+"""The closed set of primitives of typed traces, with their type rules. Their C++ is in runtime/simd, their NumPy in evaluate.py.
+
+Types: f32 f64 i32 i64 u8 u64 are vectors of numbers; m32 m64 m8 are masks (the truth of lanes of that width); c32 c64 are pairs
+(re, im) of f32 or f64, which never reach the C++: complex_expr.py takes them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from codegen.expr import Expr, TraceError, call
+
+FLOATING = frozenset({"f32", "f64"})
+INTEGER = frozenset({"i32", "i64", "u8", "u64"})
+MASKS = frozenset({"m8", "m32", "m64"})
+COMPLEX = {"c32": "f32", "c64": "f64"}
+
+
+def bits(type: str) -> int:
+    return int(type[1:])
+
+
+def mask_of(type: str) -> str:
+    return f"m{bits(type)}"
+
+
+def common_type(exprs: Iterable[Expr]) -> str | None:
+    """The type that operands meet in: complex over real over mask."""
+    best = None
+    for e in exprs:
+        if e.type is None:
+            continue
+        if best is None or "mfc".find(e.type[0]) > "mfc".find(best[0]) or best[0] == "m":
+            best = e.type
+        elif e.type[0] not in "mfc" and best[0] == "m":
+            best = e.type
+    return best
+
+
+def constant(value: Any, type: str | None) -> Expr:
+    if type is None:
+        return Expr("const", (value,))
+    if type in COMPLEX:
+        re, im = (value.real, value.imag) if isinstance(value, complex) else (value, 0.0)
+        return Expr("complex", (constant(re, COMPLEX[type]), constant(im, COMPLEX[type])), type=type)
+    if isinstance(value, complex):
+        raise TraceError("a complex constant in a real kernel")
+    if type in FLOATING:
+        return Expr("const", (float(value),), type=type)
+    if type in MASKS:
+        return Expr("const", (bool(value),), type=type)
+    if value != int(value):
+        raise TraceError(f"the constant {value} in an integer kernel")
+    return Expr("const", (int(value),), type=type)
+
+
+def convert(value: Any, type: str | None) -> Expr:
+    """A constant, mask or real as `type`; values of that type stay."""
+    if not isinstance(value, Expr):
+        return constant(value, type)
+    if value.type == type or type is None:
+        return value
+    if value.op == "const":
+        return constant(value.args[0], type)
+    if value.type in MASKS and type not in COMPLEX and type not in MASKS:
+        return where(value, constant(1, type), constant(0, type))
+    if type in COMPLEX and value.type not in COMPLEX:
+        re = convert(value, COMPLEX[type])
+        return Expr("complex", (re, constant(0.0, COMPLEX[type])), type=type)
+    raise TraceError(f"a value of type {value.type} where {type} is needed")
+
+
+def unify(*values: Any) -> tuple[str, list[Expr]]:
+    type = common_type(v for v in values if isinstance(v, Expr))
+    if type is None:
+        raise TraceError("a primitive without typed operands")
+    return type, [convert(v, type) for v in values]
+
+
+def is_const(e: Expr, *values: Any) -> bool:
+    return e.op == "const" and (not values or e.args[0] in values)
+
+
+Rule = Callable[..., Expr]
+PRIMITIVES: dict[str, Rule] = {}
+
+
+def primitive(rule: Rule) -> Rule:
+    PRIMITIVES[rule.__name__.rstrip("_")] = rule
+    return rule
+
+
+def _same(name: str, allowed: frozenset[str]) -> Rule:
+    def rule(*values: Any) -> Expr:
+        type, args = unify(*values)
+        if type not in allowed:
+            raise TraceError(f"{name} is not defined for {type}")
+        return Expr(name, args, type=type)
+
+    PRIMITIVES[name] = rule
+    return rule
+
+
+def _unary(name: str, allowed: frozenset[str]) -> Rule:
+    return _same(name, allowed)
+
+
+NUMBERS = FLOATING | INTEGER
+minimum = _same("minimum", NUMBERS)  # NaN if either is
+maximum = _same("maximum", NUMBERS)
+div = _same("div", FLOATING)
+idiv = _same("idiv", INTEGER)  # towards zero; x / 0 is 0, INT_MIN / -1 wraps
+irem = _same("irem", INTEGER)  # its remainder, 0 for x % 0
+fma = _same("fma", FLOATING)  # a * b + c; rounded once where the processor can
+sqrt = _unary("sqrt", FLOATING)
+floor = _unary("floor", FLOATING)
+ceil = _unary("ceil", FLOATING)
+trunc = _unary("trunc", FLOATING)
+round = _unary("round", FLOATING)  # half to even
+neg_ = _unary("neg", NUMBERS)
+abs_ = _unary("abs", NUMBERS)
+bitwise_left_shift = _same("bitwise_left_shift", INTEGER)  # 0 beyond the width
+bitwise_right_shift = _same("bitwise_right_shift", INTEGER)  # all sign bits beyond the width
+low_bits = _same("low_bits", FLOATING)  # keeps the upper half of a significand: low_bits(x) * low_bits(y) is exact
+
+
+def _arithmetic(name: str) -> Rule:
+    def rule(a: Any, b: Any) -> Expr:
+        type, (a, b) = unify(a, b)
+        if type not in NUMBERS:
+            raise TraceError(f"{name} is not defined for {type}")
+        if name == "mul" and is_const(b, 1) or name == "sub" and is_const(b, 0):
+            return a
+        if name == "mul" and is_const(a, 1):
+            return b
+        if is_const(a) and is_const(b):
+            x, y = a.args[0], b.args[0]
+            return constant({"add": x + y, "sub": x - y, "mul": x * y}[name], type)
+        return Expr(name, (a, b), type=type)
+
+    PRIMITIVES[name] = rule
+    return rule
+
+
+add = _arithmetic("add")
+sub = _arithmetic("sub")
+mul = _arithmetic("mul")
+
+
+def _compare(name: str) -> Rule:
+    def rule(a: Any, b: Any) -> Expr:
+        type, (a, b) = unify(a, b)
+        if type in MASKS:
+            a, b = ((bitwise_not(a), b) if name in ("lt", "le", "eq") else (a, bitwise_not(b))) if name != "ne" else (a, b)
+            return {"lt": bitwise_and, "gt": bitwise_and, "le": bitwise_or, "ge": bitwise_or}.get(name, bitwise_xor)(a, b)
+        return Expr(name, (a, b), type=mask_of(type))
+
+    PRIMITIVES[name] = rule
+    return rule
+
+
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    _compare(_name)
+
+
+bitwise_and = _same("bitwise_and", INTEGER | MASKS)
+bitwise_or = _same("bitwise_or", INTEGER | MASKS)
+bitwise_xor = _same("bitwise_xor", INTEGER | MASKS)
+bitwise_not = _unary("bitwise_not", INTEGER | MASKS)
+
+
+def truth(value: Expr) -> Expr:
+    """A mask: value != 0."""
+    if value.type in MASKS:
+        return value
+    if value.type in COMPLEX:
+        re, im = value.args
+        return bitwise_or(truth(re), truth(im))
+    return PRIMITIVES["ne"](value, 0)
+
+
+PRIMITIVES["truth"] = truth
+
+
+@primitive
+def where(condition: Any, a: Any, b: Any) -> Expr:
+    if is_const(condition):
+        return a if condition.args[0] else b
+    type, (a, b) = unify(a, b)
+    condition = truth(condition)
+    if a is b:
+        return a
+    if type in MASKS:
+        return bitwise_or(bitwise_and(condition, a), bitwise_and(bitwise_not(condition), b))
+    return Expr("where", (condition, a, b), type=type)
+
+
+@primitive
+def bitcast(a: Expr, type: str) -> Expr:
+    """The same bits as another type of the same width."""
+    return Expr("bitcast", (a,), (("to", type),), type)
+
+
+@primitive
+def to_integer(a: Expr) -> Expr:
+    """Floating to the integer of the same width, towards zero; what does not fit gives the least integer, as on x86."""
+    return Expr("to_integer", (a,), type="i" + a.type[1:])
+
+
+@primitive
+def to_floating(a: Expr) -> Expr:
+    """Integer to the floating type of the same width, rounded to nearest."""
+    return Expr("to_floating", (a,), type="f" + a.type[1:])
+
+
+@primitive
+def shift_left(a: Expr, count: int) -> Expr:
+    """By a constant below the width."""
+    return Expr("shift_left", (a,), (("count", count),), a.type)
+
+
+@primitive
+def shift_right(a: Expr, count: int) -> Expr:
+    return Expr("shift_right", (a,), (("count", count),), a.type)
+
+
+@primitive
+def scalar(function: str, *args: Any) -> Expr:
+    """One call of a C++ function of runtime/simd/scalar_math.h per lane: for functions that loop on their data."""
+    type, args = unify(*args)
+    return Expr("scalar", args, (("function", function),), type)
+
+
+@primitive
+def rare(condition: Expr, function: str, args: tuple[Expr, ...], otherwise: Expr) -> Expr:
+    """`otherwise`, but in lanes where `condition` (seldom true) holds the value of a scalar function of the args."""
+    return Expr("rare", (truth(condition), otherwise, *args), (("function", function),), otherwise.type)
+
+
+@primitive
+def real(a: Expr) -> Expr:
+    return a
+
+
+@primitive
+def imag(a: Expr) -> Expr:
+    return constant(0, a.type)
+
+
+@primitive
+def conj(a: Expr) -> Expr:
+    return a
+
+
+@primitive
+def complex_(re: Expr, im: Expr) -> Expr:
+    type, args = unify(re, im)
+    return Expr("complex", args, type={"f32": "c32", "f64": "c64"}[type])
+
+
+def polynomial(x: Expr, coefficients: Iterable[float]) -> Expr:
+    """Horner's scheme; the constant term first."""
+    coefficients = list(coefficients)
+    result = constant(coefficients[-1], x.type)
+    for c in reversed(coefficients[:-1]):
+        result = fma(result, x, constant(c, x.type))
+    return result
+
+
+def named(name: str) -> Rule:
+    """A function for catalogue files: `where(condition, a, b)` in traced and typed lambdas alike."""
+    return lambda *args: call(name, *args)

@@ -1,0 +1,50 @@
+// Pointwise operators at run time: tables that the generator emits, and the one driver that runs their loops.
+// A loop sees contiguous blocks only; the driver gathers strided, broadcast and other-dtype operands into blocks that fit the
+// first cache. There is always exactly one output.
+#pragma once
+#include "runtime/dispatch/op.h"
+#include "runtime/loop/loop.h"
+
+namespace vivace {
+
+inline constexpr int kMaxOperands = 6;
+inline constexpr int kMaxParams = 6;
+/// In PointwiseRow: the default dtype stands in for this one (integers in an operator that needs floats).
+inline constexpr uint8_t kUseDefault = 254;
+/// In PointwiseRow: the operator does not exist for this dtype.
+inline constexpr uint8_t kUnsupported = 255;
+
+/// What happens for one common dtype of the operands.
+struct PointwiseRow {
+  uint8_t compute;  // dtype of the loop's inputs, or kUseDefault, or kUnsupported
+  uint8_t native;   // dtype that the loop writes
+  uint8_t result;   // dtype of the result
+  uint16_t loop;    // index into the loop table
+};
+
+struct PointwiseCase {
+  PointwiseRow rows[kNumDTypes];
+};
+
+struct PointwiseInfo {
+  const char* name;  // in errors
+  uint8_t noperands;
+  uint8_t nparams;
+  uint8_t operands[kMaxOperands];  // argument index of each input of the loop: a Tensor, or a Scalar that takes part in promotion
+  uint8_t params[kMaxParams];      // argument index of each Scalar, int, float or bool that the loop reads as a number
+  uint8_t bool_operands;           // bit i: operand i is read as bool and takes no part in promotion
+  bool zero_dim_is_scalar;         // the common dtype comes from the first operand alone
+  const PointwiseCase* cases;
+  uint8_t (*choose)(const Value* args);  // which case the attributes select; null: there is one
+  void (*check)(const Value* args);      // further conditions; null: none
+};
+
+/// Kernels for Op::table whose Op::data is a PointwiseInfo. They serve OpClass Plain, InPlace (writes args[0]) and Out (writes the
+/// last argument), check overlap, cast and shape, and raise the version of what they write.
+Object* pointwise_kernel(const Op& op, KeySet keys, Value* args);
+Object* pointwise_meta(const Op& op, KeySet keys, Value* args);
+
+/// Runs the loops without an operator: fused derivatives. Returns a new reference.
+Tensor* pointwise(const PointwiseInfo& info, const Value* args);
+
+}  // namespace vivace
