@@ -1,0 +1,238 @@
+"""Every entry of the catalogue, on its own samples: values, dtypes, strides, in place, out=, meta, gradients of both orders."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+from catalogue.kinds import Entry, Pointwise, View
+from tests import support
+from tests.recorded import recorded, unpack
+from tests.support import array, assert_close, dtype_of, make, numbered, outputs
+
+ENTRIES = support.entries()
+every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.id)
+inplace_entries = pytest.mark.parametrize("entry", [e for e in ENTRIES if e.inplace], ids=lambda e: e.id)
+out_entries = pytest.mark.parametrize("entry", [e for e in ENTRIES if e.out], ids=lambda e: e.id)
+differentiable = pytest.mark.parametrize(
+    "entry", [e for e in ENTRIES if any(s.requires_grad for s in support.specs(e, 0))], ids=lambda e: e.id
+)
+
+
+def assert_same(got: Any, want: Any, what: str) -> None:
+    """The same outputs: count, dtypes, shapes, and values up to rounding."""
+    got, want = outputs(None, got), outputs(None, want)
+    assert len(got) == len(want), what
+    for g, w in zip(got, want, strict=True):
+        assert dtype_of(g) == dtype_of(w), what
+        assert_close(array(g), array(w), dtype_of(w), what)
+
+
+@every_entry
+def test_values(module: Any, entry: Entry) -> None:
+    """Against the entry's NumPy function, and against recorded results of PyTorch."""
+    record = recorded(entry)
+    assert record or entry.ref, "neither ref= nor recorded values: run `make oracle-data`"
+    if record:
+        assert len(record["samples"]) == len(support.samples(entry)), "samples changed: run `make oracle-data`"
+    for number, what in numbered(entry):
+        call = make(module, entry, number)
+        result = outputs(module, call())
+        if record:
+            wanted = record["samples"][number]["out"]
+            assert [dtype_of(r) for r in result] == [w["dtype"] for w in wanted], what
+            for got, want in zip(result, wanted, strict=True):
+                assert_close(array(got), unpack(want), want["dtype"], what)
+        if entry.ref:
+            double = call.map(lambda t: array(t).astype(np.float64) if dtype_of(t) == "float32" else array(t))
+            expected = outputs(None, entry.ref(*double.args, **double.kwargs))
+            for got, want in zip(result, expected, strict=True):
+                assert_close(array(got), want, dtype_of(got), what)
+
+
+@every_entry
+def test_dtypes(module: Any, entry: Entry) -> None:
+    """The first sample in every dtype of the entry: result type and values as recorded, or an error where PyTorch has one."""
+    for dtype, want in (recorded(entry) or {"dtypes": {}})["dtypes"].items():
+        what = f"{entry.id} in {dtype}"
+        call = make(module, entry, 0, dtype=dtype)
+        if isinstance(want, str):
+            continue
+        result = outputs(module, call())
+        assert [dtype_of(r) for r in result] == [w["dtype"] for w in want], what
+        for got, w in zip(result, want, strict=True):
+            tolerance = dtype if dtype in ("float16", "bfloat16") and w["dtype"] != "bool" else w["dtype"]
+            assert_close(array(got), unpack(w), tolerance, what)
+
+
+def transposed(t: Any) -> Any:
+    reverse = tuple(reversed(range(t.dim())))
+    return t.permute(reverse).contiguous().permute(reverse)
+
+
+def sliced(t: Any) -> Any:
+    """Every second element of something larger, along each dimension."""
+    big = t
+    for dim in range(t.dim()):
+        big = big.repeat_interleave(2, dim)
+    return big[tuple(slice(None, None, 2) for _ in range(t.dim()))]
+
+
+@every_entry
+@pytest.mark.parametrize("layout", [transposed, sliced])
+def test_strides(module: Any, entry: Entry, layout: Any) -> None:
+    """Layout never changes values."""
+    if isinstance(entry, View) or "strid" in entry.name:
+        pytest.skip("a view's result follows the layout")
+    for number, what in numbered(entry):
+        call = make(module, entry, number)
+        strided = call.map(layout)
+        assert_same(strided(), call(), f"{what} {layout.__name__}")
+
+
+@every_entry
+def test_expanded(module: Any, entry: Entry) -> None:
+    """Operands that repeat one row without copying it."""
+    if not isinstance(entry, Pointwise):
+        pytest.skip("pointwise entries only")
+    for number, what in numbered(entry):
+        call = make(module, entry, number).map(lambda t: t[:1].expand(t.shape) if t.dim() and len(t) else t)
+        assert_same(call(), call.map(lambda t: t.contiguous())(), what)
+
+
+@every_entry
+def test_method(module: Any, entry: Entry) -> None:
+    """The method form gives what the function gives; aliases exist and do, too."""
+    call = make(module, entry, 0)
+    if {"function", "method"} <= entry.variants:
+        want = call()
+        module.manual_seed(0)
+        assert_same(getattr(call.args[0], entry.name)(*call.args[1:], **call.kwargs), want, entry.id)
+    for alias in entry.aliases:
+        place = module
+        for part in alias.split("."):
+            place = getattr(place, part, None) or getattr(module.Tensor, part)
+        module.manual_seed(0)
+        assert_same(place(*call.args, **call.kwargs), call(), alias)
+
+
+@inplace_entries
+def test_inplace(module: Any, entry: Entry) -> None:
+    """`NAME_` returns its tensor, holding what NAME gives, also through a strided view; its version rises."""
+    for number, what in numbered(entry):
+        call = make(module, entry, number)
+        self = call.args[0]
+        want = call()
+        if want.shape != self.shape or not module.can_cast(want.dtype, self.dtype):
+            continue
+        for target in (self.clone(), sliced(self)):
+            version = target._version
+            module.manual_seed(0)
+            result = getattr(target, entry.name + "_")(*call.args[1:], **call.kwargs)
+            assert result is target, what
+            assert target._version == version + 1, what
+            assert_close(array(target), array(want.to(self.dtype)), dtype_of(self), what)
+
+
+@out_entries
+def test_out(module: Any, entry: Entry) -> None:
+    """`out=` returns the given tensors, resized from empty or written through their strides."""
+    for number, what in numbered(entry):
+        call = make(module, entry, number)
+        want = outputs(module, call())
+        for change in (lambda t: module.empty(0, dtype=t.dtype), lambda t: sliced(t.clone())):
+            given = tuple(change(w) for w in want)
+            result = outputs(module, call(out=given if len(given) > 1 else given[0]))
+            assert all(r is g for r, g in zip(result, given, strict=True)), what
+            assert_same(list(given), want, what)
+
+
+@every_entry
+def test_meta(module: Any, entry: Entry) -> None:
+    """On the meta device: the same sizes, dtypes and strides without data."""
+    for number, what in numbered(entry):
+        call = make(module, entry, number)
+        if not call.tensors:
+            continue
+        want = outputs(module, call())
+        if not all(support.is_tensor(module, w) for w in want):
+            pytest.skip("the result is not a tensor")
+        try:
+            result = outputs(module, call.map(lambda t: t.to("meta"))())
+        except NotImplementedError:
+            pytest.skip("the result's shape depends on data")
+        assert [(r.shape, r.dtype) for r in result] == [(w.shape, w.dtype) for w in want], what
+        assert all(r.device.type == "meta" for r in result), what
+        assert [r.stride() for r in result if r.numel()] == [w.stride() for w in want if w.numel()], what
+
+
+def scalar(call: support.Call) -> float:
+    """Sum over outputs of the fixed direction times the output."""
+    pairs = support.cotangents(call, call())
+    return support.inner(call.module, [d for _, d in pairs], [o for o, _ in pairs])
+
+
+@differentiable
+def test_gradient(module: Any, entry: Entry) -> None:
+    """Against recorded gradients and finite differences in float64; with and without a graph asked for."""
+    record = recorded(entry)
+    for number, what in numbered(entry):
+        call = make(module, entry, number, dtype="float64", grad=True)
+        found = support.gradients(call) if call.leaves else None
+        if found is None:
+            continue
+        for leaf, g in zip(call.leaves, found, strict=True):
+            assert g is None or (g.shape, g.dtype) == (leaf.shape, leaf.dtype), what
+        wanted = record["samples"][number].get("grad") if record else None
+        for g, w in zip(found, wanted or [], strict=bool(wanted)):
+            if w is not None and g is not None:
+                assert_close(array(g), unpack(w), w["dtype"], f"gradient of {what}", 10)
+            else:
+                assert w is None or not unpack(w).any(), f"{what} has no gradient, PyTorch has"
+        graphed = support.gradients(make(module, entry, number, dtype="float64", grad=True), create_graph=True)
+        for g, h in zip(found, graphed or [], strict=True):
+            assert (g is None) == (h is None), what
+            if g is not None:
+                assert_close(array(h), array(g), dtype_of(g), f"{what}: fused backward and formula", 10)
+        if not wanted:
+            slope, directions = support.directional(call, scalar, what, 1e-6)
+            assert support.inner(module, found, directions) == pytest.approx(slope, rel=1e-5, abs=1e-6), what
+
+
+@differentiable
+def test_second_derivative(module: Any, entry: Entry) -> None:
+    """The derivative of the gradient along a fixed direction, against finite differences of the gradient."""
+    for number, what in numbered(entry):
+        call = make(module, entry, number, dtype="float64", grad=True)
+        first = support.gradients(call, create_graph=True) if call.leaves else None
+        reached = [g for g in first or [] if g is not None and g.requires_grad]
+        if not reached:
+            continue
+        weights = [module.ones_like(g) for g in reached]
+        second = module.autograd.grad(reached, call.leaves, weights, allow_unused=True)
+        positions = [i for i, g in enumerate(first or []) if g is not None and g.requires_grad]
+
+        def summed(moved: support.Call, positions: list[int] = positions) -> float:
+            found = support.gradients(moved) or []
+            return sum(float(array(found[i]).sum().real) for i in positions if found[i] is not None)
+
+        slope, directions = support.directional(call, summed, f"{what}/second", 1e-5)
+        assert support.inner(module, list(second), directions) == pytest.approx(slope, rel=1e-4, abs=1e-5), what
+
+
+@differentiable
+def test_graph_is_freed_by_counting(module: Any, entry: Entry) -> None:
+    """No cycle through the graph: with the collector off, dropping the result frees the inputs."""
+    gc.collect()
+    gc.disable()
+    try:
+        call = make(module, entry, 0, dtype="float64", grad=True)
+        references = [weakref.ref(t) for t in call.leaves]
+        result = call()
+        del call, result
+        assert not any(r() is not None for r in references), entry.id
+    finally:
+        gc.enable()
