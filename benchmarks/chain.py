@@ -1,4 +1,4 @@
-"""A chain of 10^6 nodes on one float: building it, running backward, freeing it; with the garbage collector on and off."""
+"""A chain of 10^6 nodes on one float: building it, running backward, freeing it; with gc on and off."""
 
 from __future__ import annotations
 

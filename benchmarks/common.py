@@ -1,4 +1,4 @@
-"""What the benchmarks share: which frameworks there are, timing with the empty call taken off, child processes, tables."""
+"""What the benchmarks share: the frameworks there are, timing with the empty call taken off, child processes, tables."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def empty_call() -> float:
 
 
 def best_alternating(calls: dict[str, Callable[[], object]], rounds: int = 5, budget: float = 0.1) -> dict[str, float]:
-    """Fastest round of each call, rounds taken in turn so that a slow spell of the machine hits all; empty call taken off."""
+    """Fastest round of each call, the empty call taken off; in turn, so that a slow spell of the machine hits all."""
     base = empty_call()
     best = dict.fromkeys(calls, float("inf"))
     for _ in range(rounds):

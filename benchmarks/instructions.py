@@ -1,4 +1,4 @@
-"""Instructions of one call on four floats: the difference of two callgrind runs of N and 2N calls, an empty lambda taken off.
+"""Instructions of one call on four floats: difference of callgrind runs of N and 2N calls, an empty lambda taken off.
 
     python benchmarks/instructions.py [--calls N] [--ours-only]
 
@@ -22,7 +22,8 @@ import importlib, sys
 torch = importlib.import_module(sys.argv[1])
 a, b = torch.ones(4), torch.ones(4)
 ag, bg = torch.ones(4, requires_grad=True), torch.ones(4, requires_grad=True)
-call = {"empty": lambda: None, "a + b": lambda: a + b, "a + b with grad": lambda: ag + b, "a * b with grad": lambda: ag * bg}[sys.argv[2]]
+calls = {"empty": lambda: None, "a + b": lambda: a + b, "a + b with grad": lambda: ag + b, "a * b with grad": lambda: ag * bg}
+call = calls[sys.argv[2]]
 for _ in range(200):
     call()
 for _ in range(int(sys.argv[3])):

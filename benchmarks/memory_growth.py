@@ -22,10 +22,11 @@ def resident():
 
 def one_round():
     # 50 calls, counting each operation and each backward as one
-    c = a + b; c = c * 2.0; c.add_(1.0); c = c.exp().log(); d = c[1:3]; d = c[0]; e = M + a; e = e.t(); e = e.reshape(2, 8)
-    s = e.sum(); s = e.mean(0); f = torch.cat([a, b]); f = torch.stack([a, b]); g = torch.where(mask, a, b)
-    h = a[mask]; h = a[index]; k = a < b; k = a.to(torch.float64); n = a.clone(); z = torch.zeros(4); z = torch.empty(4)
-    z = torch.arange(4); t = torch.tensor([1.0, 2.0]); v = a.view(2, 2); v = v.unsqueeze(0); v = v.expand(3, 2, 2); i = s.sum().item()
+    c = a + b; c = c * 2.0; c.add_(1.0); c = c.exp().log(); d = c[1:3]; d = c[0]; e = M + a; e = e.t()
+    e = e.reshape(2, 8); s = e.sum(); s = e.mean(0); f = torch.cat([a, b]); f = torch.stack([a, b])
+    g = torch.where(mask, a, b); h = a[mask]; h = a[index]; k = a < b; k = a.to(torch.float64); n = a.clone()
+    z = torch.zeros(4); z = torch.empty(4); z = torch.arange(4); t = torch.tensor([1.0, 2.0])
+    v = a.view(2, 2); v = v.unsqueeze(0); v = v.expand(3, 2, 2); i = s.sum().item()
     y = F.linear(M, w, bias); y = torch.tanh(y); y = F.relu(y); p = torch.softmax(y, -1); loss = F.mse_loss(p, M)
     loss.backward()
     q = (w * w).sum(); q.backward()

@@ -1,4 +1,4 @@
-"""A fresh process that imports the framework and runs one small layer: time beyond `python -c pass`, resident memory, modules loaded."""
+"""A fresh process that imports and runs one small layer: time beyond `python -c pass`, resident memory, modules loaded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def main() -> None:
         code = STATEMENTS.format(name)
         wall(code)
         pairs = [(wall(code), wall("pass")) for _ in range(20 if name == OURS else 5)]
-        rows["time beyond an empty process"][name] = statistics.median(p[0] for p in pairs) - statistics.median(p[1] for p in pairs)
+        rows["time beyond an empty process"][name] = statistics.median(p[0] for p in pairs) - statistics.median(
+            p[1] for p in pairs
+        )
         report = child(code + "\n" + REPORT)
         resident[name] = report["resident"]
         if name == OURS:

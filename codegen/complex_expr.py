@@ -106,4 +106,7 @@ RULES: dict[str, Callable[..., Expr]] = {
     "imag": lambda a: a.args[1],
     "conj": lambda a: make(a.args[0], p.neg_(a.args[1])),
     "truth": p.truth,
-} | {name: _undefined(name) for name in ("lt", "le", "gt", "ge", "minimum", "maximum", "floor", "ceil", "trunc", "round", "fma")}
+} | {
+    name: _undefined(name)
+    for name in ("lt", "le", "gt", "ge", "minimum", "maximum", "floor", "ceil", "trunc", "round", "fma")
+}

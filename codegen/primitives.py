@@ -152,8 +152,12 @@ def _compare(name: str) -> Rule:
     def rule(a: Any, b: Any) -> Expr:
         type, (a, b) = unify(a, b)
         if type in MASKS:
-            a, b = ((bitwise_not(a), b) if name in ("lt", "le", "eq") else (a, bitwise_not(b))) if name != "ne" else (a, b)
-            return {"lt": bitwise_and, "gt": bitwise_and, "le": bitwise_or, "ge": bitwise_or}.get(name, bitwise_xor)(a, b)
+            a, b = (
+                ((bitwise_not(a), b) if name in ("lt", "le", "eq") else (a, bitwise_not(b))) if name != "ne" else (a, b)
+            )
+            return {"lt": bitwise_and, "gt": bitwise_and, "le": bitwise_or, "ge": bitwise_or}.get(name, bitwise_xor)(
+                a, b
+            )
         return Expr(name, (a, b), type=mask_of(type))
 
     PRIMITIVES[name] = rule

@@ -10,6 +10,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 from typing import Any
 
 import pytest
+
 from tests import support
 
 

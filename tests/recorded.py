@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from catalogue.kinds import Entry
 from codegen.model import ROOT
 
+# Significant digits that are kept: enough for the tests' tolerances.
+DIGITS = {"float64": 12, "complex128": 12, "float16": 5, "bfloat16": 4}
 FOLDER = ROOT / "tests" / "data" / "oracle"
 
 
@@ -39,7 +42,7 @@ def pack(values: np.ndarray[Any, Any], dtype: str) -> dict[str, Any]:
     if np.iscomplexobj(flat):
         flat = np.stack([flat.real, flat.imag], -1).reshape(-1)
     if flat.dtype.kind == "f":
-        digits = 17 if flat.dtype == np.float64 else 9
+        digits = DIGITS.get(dtype, 9)
         data: Any = " ".join(format(v, f".{digits}g") for v in flat.tolist())
     else:
         data = flat.astype(np.int64).tolist() if dtype != "uint64" else flat.tolist()

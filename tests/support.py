@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,7 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from catalogue.kinds import Entry, discover
+
+from catalogue.kinds import Entry, Pointwise, discover
 from catalogue.samples import Sample, Sampler, Spec
 
 MODULE = os.environ.get("VIVACE_TEST_MODULE", "vivace")
@@ -37,8 +39,16 @@ def entries() -> tuple[Entry, ...]:
 
 
 def samples(entry: Entry) -> list[Sample]:
+    """The entry's own, then one of its edge values: all of them, for two operands all pairs."""
     assert entry.samples is not None
-    return entry.samples(Sampler())
+    s = Sampler()
+    found = entry.samples(s)
+    operands = len(entry.operands) if isinstance(entry, Pointwise) and entry.edges else 0
+    if operands in (1, 2):
+        columns = zip(*itertools.product(entry.edges, repeat=operands), strict=True)
+        edges = [replace(s.values(*column), requires_grad=False) for column in columns]
+        found = [*found, Sample((*edges, *found[0].args[operands:]), found[0].kwargs)]
+    return found
 
 
 def load_module() -> Any:
@@ -48,7 +58,7 @@ def load_module() -> Any:
 
 
 def dtype_name(dtype: Any) -> str:
-    """"float32" for torch.float32."""
+    """ "float32" for torch.float32."""
     return str(dtype).rpartition(".")[2]
 
 
@@ -118,6 +128,13 @@ class Call:
         """The result; random operators draw the same numbers in every call."""
         self.module.manual_seed(0)
         return resolve(self.module, self.entry)(*self.args, **self.kwargs, **more)
+
+
+def draws_numbers(call: Call) -> bool:
+    """Whether the entry is random: a second call without a new seed gives something else."""
+    first = outputs(call.module, call())
+    second = outputs(call.module, resolve(call.module, call.entry)(*call.args, **call.kwargs))
+    return not all(np.array_equal(array(a), array(b), equal_nan=True) for a, b in zip(first, second, strict=True))
 
 
 def is_tensor(module: Any, value: Any) -> bool:
@@ -236,9 +253,7 @@ def gradients(call: Call, create_graph: bool = False) -> list[Any] | None:
     if not pairs:
         return None
     outs, directions = zip(*pairs, strict=True)
-    return list(
-        call.module.autograd.grad(outs, call.leaves, directions, create_graph=create_graph, allow_unused=True)
-    )
+    return list(call.module.autograd.grad(outs, call.leaves, directions, create_graph=create_graph, allow_unused=True))
 
 
 def directional(call: Call, f: Callable[[Call], float], seed: str, step: float) -> tuple[float, list[Any]]:

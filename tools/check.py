@@ -1,7 +1,7 @@
 """Runs all checks that need no long build: linters, formatters, types, file sizes, the catalogue's own tests, tests/test_tiny.py.
 
-    python tools/check.py          # all
-    python tools/check.py --fix    # lets ruff and clang-format rewrite what they can, then all
+python tools/check.py          # all
+python tools/check.py --fix    # lets ruff and clang-format rewrite what they can, then all
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ def main() -> int:
     for name, command in commands(args.fix).items():
         start = time.perf_counter()
         result = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
-        print(f"{name:24s} {'ok' if result.returncode == 0 else 'FAILED'} ({time.perf_counter() - start:.1f} s)", flush=True)
+        print(
+            f"{name:24s} {'ok' if result.returncode == 0 else 'FAILED'} ({time.perf_counter() - start:.1f} s)",
+            flush=True,
+        )
         if result.returncode:
             failed.append(name)
             print(result.stdout + result.stderr)

@@ -1,6 +1,6 @@
 """Writes tests/data/oracle/*.json: what PyTorch gives for the samples of the catalogue's entries. Deterministic.
 
-    python tools/record_oracle.py [REGEX]     # entries whose id matches; needs torch, not vivace
+python tools/record_oracle.py [REGEX]     # entries whose id matches; needs torch, not vivace
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
+
 from catalogue.kinds import Entry
 from tests import recorded, support
 
@@ -44,13 +45,18 @@ def record_sample(module: Any, entry: Entry, number: int) -> dict[str, Any]:
     if call.leaves:
         gradients = support.gradients(call)
         if gradients is not None:
-            record["grad"] = [None if g is None else recorded.pack(support.array(g), support.dtype_of(g)) for g in gradients]
+            record["grad"] = [
+                None if g is None else recorded.pack(support.array(g), support.dtype_of(g)) for g in gradients
+            ]
     return record
 
 
 def record(module: Any, entry: Entry) -> dict[str, Any]:
     """All that the tests want to know of an entry."""
-    result: dict[str, Any] = {"samples": [record_sample(module, entry, n) for n, _ in support.numbered(entry)], "dtypes": {}}
+    result: dict[str, Any] = {
+        "samples": [record_sample(module, entry, n) for n, _ in support.numbered(entry)],
+        "dtypes": {},
+    }
     if any(isinstance(a, support.Spec) and a.dtype == "float32" for a in support.specs(entry, 0)):
         for dtype in support.runtime_names(entry):
             try:

@@ -1,7 +1,7 @@
 """Lines per folder, and hand-written files over the soft (400) and hard (600) limit of lines.
 
-    python tools/sizes.py            # the report
-    python tools/sizes.py --limit    # only files over the hard limit; exit status 1 if there are any
+python tools/sizes.py            # the report
+python tools/sizes.py --limit    # only files over the hard limit; exit status 1 if there are any
 """
 
 from __future__ import annotations

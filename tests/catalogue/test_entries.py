@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from catalogue.kinds import Entry, discover
 from tests.recorded import recorded
 
