@@ -12,11 +12,10 @@ DEFAULT = ["overhead", "instructions", "chain", "startup", "memory_growth", "siz
 
 def main(names: list[str]) -> int:
     """Each in a process of its own, so that one cannot disturb the next."""
-    failed = [
-        name
-        for name in names or DEFAULT
-        if subprocess.run([sys.executable, f"benchmarks/{name}.py"], cwd=ROOT).returncode
-    ]
+    failed = []
+    for name in names or DEFAULT:
+        if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], cwd=ROOT).returncode:
+            failed.append(name)
     if failed:
         print("Failed:", ", ".join(failed))
     return 1 if failed else 0

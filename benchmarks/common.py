@@ -1,4 +1,4 @@
-"""What the benchmarks share: the frameworks there are, timing with the empty call taken off, child processes, tables."""
+"""What the benchmarks share: the frameworks there are, timing less the empty call, child processes, tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fresh process that imports and runs one small layer: time beyond `python -c pass`, resident memory, modules loaded."""
+"""A fresh process that imports and runs one small layer: time beyond `python -c pass`, memory, modules loaded."""
 
 from __future__ import annotations
 

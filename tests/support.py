@@ -1,7 +1,7 @@
 """Makes tensors from the catalogue's samples and calls entries, in vivace or any module with PyTorch's API.
 
-The module under test is vivace; VIVACE_TEST_MODULE=torch runs the same tests on PyTorch, which shows that they ask for the
-right thing. Values follow from the entry's name and the sample's number alone, so that recorded results stay valid.
+The module under test is vivace; VIVACE_TEST_MODULE=torch runs the same tests on PyTorch, which shows that they ask for
+the right thing. Values follow from the entry's name and the sample's number alone, so that recorded results stay valid.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def resolve(module: Any, entry: Entry, name: str | None = None) -> Callable[...,
 
 
 def make(module: Any, entry: Entry, number: int, dtype: str | None = None, grad: bool = False) -> Call:
-    """Sample `number` of an entry. `dtype` replaces float32 tensors' type; `grad` makes leaves of those that may require it."""
+    """Sample `number` of an entry. `dtype` replaces the type of float32 tensors; `grad` makes leaves of those that may."""
     sample = samples(entry)[number]
     arguments = entry.schemas[0].arguments
     count = 0

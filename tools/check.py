@@ -1,4 +1,4 @@
-"""Runs all checks that need no long build: linters, formatters, types, file sizes, the catalogue's own tests, tests/test_tiny.py.
+"""Runs all quick checks: linters, formatters, types, file sizes, the catalogue's own tests, tests/test_tiny.py.
 
 python tools/check.py          # all
 python tools/check.py --fix    # lets ruff and clang-format rewrite what they can, then all

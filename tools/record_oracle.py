@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from catalogue.kinds import Entry
+from catalogue.samples import Spec
 from tests import recorded, support
 
 VALUE_LIMIT = 4096  # elements: larger results are not recorded
@@ -35,7 +36,7 @@ def pack_all(module: Any, result: Any) -> list[dict[str, Any]]:
 
 def cotangent(values: np.ndarray[Any, Any], seed: str) -> np.ndarray[Any, Any]:
     """The fixed direction that gradients are taken along."""
-    return support.values_of(support.Spec(values.shape), "complex128" if np.iscomplexobj(values) else "float64", seed)
+    return support.values_of(Spec(values.shape), "complex128" if np.iscomplexobj(values) else "float64", seed)
 
 
 def record_sample(module: Any, entry: Entry, number: int) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def record(module: Any, entry: Entry) -> dict[str, Any]:
         "samples": [record_sample(module, entry, n) for n, _ in support.numbered(entry)],
         "dtypes": {},
     }
-    if any(isinstance(a, support.Spec) and a.dtype == "float32" for a in support.specs(entry, 0)):
+    if any(isinstance(a, Spec) and a.dtype == "float32" for a in support.specs(entry, 0)):
         for dtype in support.runtime_names(entry):
             try:
                 result["dtypes"][dtype] = pack_all(module, support.make(module, entry, 0, dtype=dtype)())

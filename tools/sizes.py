@@ -34,11 +34,11 @@ def report(counts: dict[str, int]) -> None:
     """Prints the table of folders, then the long files."""
     folders: dict[str, list[int]] = collections.defaultdict(list)
     for name, lines in counts.items():
-        folders["/".join(Path(name).parts[:2]) if len(Path(name).parts) > 2 else Path(name).parts[0]].append(lines)
+        folders["/".join(Path(name).parts[:-1][:2]) or "."].append(lines)
     print(f"{'folder':24s} files  lines  median  largest")
-    for folder, lines in sorted(folders.items()):
-        ordered = sorted(lines)
-        print(f"{folder:24s} {len(lines):5d} {sum(lines):6d} {ordered[len(ordered) // 2]:7d} {ordered[-1]:8d}")
+    for folder in sorted(folders):
+        ordered = sorted(folders[folder])
+        print(f"{folder:24s} {len(ordered):5d} {sum(ordered):6d} {ordered[len(ordered) // 2]:7d} {ordered[-1]:8d}")
     print(f"{'all':24s} {len(counts):5d} {sum(counts.values()):6d}")
     for name, lines in sorted(counts.items(), key=lambda item: -item[1]):
         if lines > SOFT:
