@@ -1,0 +1,114 @@
+// How loops read and write: the next vector of an array, or the lanes that are left of it; bool bytes as masks; complex numbers
+// as two vectors. Included by vec.h only.
+#pragma once
+
+namespace vivace {
+namespace {
+
+/// p[0 .. min(left, lanes)); the other lanes are 0. left > 0.
+template <class T>
+VIVACE_INLINE Vec<T> load(const T* p, int64_t left) {
+  if (left >= lanes<T>) [[likely]] return load_full<Vec<T>>(p);
+  return load_part(p, left);
+}
+template <class T>
+VIVACE_INLINE Vec<T> load(const T* p) {
+  return load_full<Vec<T>>(p);
+}
+template <class T>
+VIVACE_INLINE void store(T* p, Vec<T> v, int64_t left) {
+  if (left >= lanes<T>) [[likely]] store_full(p, v);
+  else store_part(p, v, left);
+}
+template <class T>
+VIVACE_INLINE void store(T* p, Vec<T> v) {
+  store_full(p, v);
+}
+
+// One byte for each lane of a vector of 4 or 8 byte lanes.
+typedef uint8_t b32 __attribute__((vector_size(kVectorBytes / 4)));
+typedef uint8_t b64 __attribute__((vector_size(kVectorBytes / 8)));
+typedef int8_t s32 __attribute__((vector_size(kVectorBytes / 4)));
+typedef int8_t s64 __attribute__((vector_size(kVectorBytes / 8)));
+
+VIVACE_INLINE m8 load_mask8(const uint8_t* p, int64_t left) {
+  return load(p, left) != 0;
+}
+VIVACE_INLINE m32 load_mask32(const uint8_t* p, int64_t left) {
+  const b32 v = left >= lanes<float> ? load_full<b32>(p) : load_bytes<b32>(p, left);
+  return __builtin_convertvector(v, i32) != 0;
+}
+VIVACE_INLINE m64 load_mask64(const uint8_t* p, int64_t left) {
+  const b64 v = left >= lanes<double> ? load_full<b64>(p) : load_bytes<b64>(p, left);
+  return __builtin_convertvector(v, i64) != 0;
+}
+VIVACE_INLINE void store_mask(uint8_t* p, m8 m, int64_t left) { store(p, u8(m) & 1, left); }
+VIVACE_INLINE void store_mask(uint8_t* p, m32 m, int64_t left) {
+  const b32 v = b32(__builtin_convertvector(m, s32)) & 1;
+  if (left >= lanes<float>) [[likely]] store_full(p, v);
+  else store_bytes(p, v, left);
+}
+VIVACE_INLINE void store_mask(uint8_t* p, m64 m, int64_t left) {
+  const b64 v = b64(__builtin_convertvector(m, s64)) & 1;
+  if (left >= lanes<double>) [[likely]] store_full(p, v);
+  else store_bytes(p, v, left);
+}
+
+// Interleaved (re, im) pairs as two vectors.
+template <class T>
+VIVACE_INLINE void load_pairs(const T* p, int64_t left, Vec<T>& re, Vec<T>& im) {
+  constexpr int kN = lanes<T>;
+  const Vec<T> lo = load(p, 2 * left), hi = 2 * left > kN ? load(p + kN, 2 * left - kN) : Vec<T>{};
+  Index<T> even{}, odd{};
+  for (int l = 0; l < kN; ++l) even[l] = 2 * l, odd[l] = 2 * l + 1;
+  re = __builtin_shuffle(lo, hi, even);
+  im = __builtin_shuffle(lo, hi, odd);
+}
+template <class T>
+VIVACE_INLINE void store_pairs(T* p, Vec<T> re, Vec<T> im, int64_t left) {
+  constexpr int kN = lanes<T>;
+  Index<T> low{}, high{};
+  for (int l = 0; l < kN; ++l) low[l] = l / 2 + l % 2 * kN, high[l] = low[l] + kN / 2;
+  store(p, Vec<T>(__builtin_shuffle(re, im, low)), 2 * left);
+  if (2 * left > kN) store(p + kN, Vec<T>(__builtin_shuffle(re, im, high)), 2 * left - kN);
+}
+
+/// f of each lane, for functions that loop on their data.
+template <class V, class F, class... Rest>
+VIVACE_INLINE V each(F f, V a, Rest... rest) {
+  V r{};
+  for (int l = 0; l < lanes<Element<V>>; ++l) r[l] = f(a[l], rest[l]...);
+  return r;
+}
+/// `otherwise`, but f(args...) in the lanes of m, which is seldom any.
+template <class M, class V, class F, class... Args>
+[[gnu::noinline, gnu::cold]] static V patch(M m, V otherwise, F f, Args... args) {
+  for (int l = 0; l < lanes<Element<V>>; ++l)
+    if (m[l]) otherwise[l] = f(args[l]...);
+  return otherwise;
+}
+template <class M, class V, class F, class... Args>
+VIVACE_INLINE V rare(M m, V otherwise, F f, Args... args) {
+  if (any(m)) [[unlikely]] return patch(m, otherwise, f, args...);
+  return otherwise;
+}
+
+/// Sum, and largest element (NaN if there is one), of a vector.
+template <class V>
+VIVACE_INLINE Element<V> hsum(V v) {
+  Element<V> part[lanes<Element<V>>];
+  store_full(part, v);
+  for (int width = lanes<Element<V>> / 2; width > 0; width /= 2)
+    for (int l = 0; l < width; ++l) part[l] += part[l + width];
+  return part[0];
+}
+template <class V>
+VIVACE_INLINE Element<V> hmax(V v) {
+  Element<V> best = v[0];
+  for (int l = 1; l < lanes<Element<V>>; ++l)
+    if (!(best >= v[l]) && best == best) best = v[l];
+  return best;
+}
+
+}  // namespace
+}  // namespace vivace
