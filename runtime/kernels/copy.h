@@ -1,0 +1,16 @@
+// Moving elements: copy with broadcasting and conversion, and fill. The core's copy_into and fill_into end here.
+#pragma once
+#include "runtime/core/tensor.h"
+
+namespace vivace::kernels {
+
+/// dst[...] = src, broadcast and converted. The operands must not overlap in part (the same layout is fine).
+void copy_strided(Tensor& dst, const Tensor& src);
+/// dst[...] = value.
+void fill_strided(Tensor& dst, const Scalar& value);
+/// n elements from one contiguous block to another.
+void convert_block(DType to, char* dst, DType from, const char* src, int64_t n);
+/// One number as an element of `dtype`.
+void store_scalar(DType dtype, char* dst, const Scalar& value);
+
+}  // namespace vivace::kernels
