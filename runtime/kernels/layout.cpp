@@ -1,0 +1,79 @@
+#include "runtime/kernels/layout.h"
+
+#include "generated/kernels.h"
+#include "runtime/kernels/checks.h"
+
+namespace vivace {
+namespace kernels {
+
+Dims format_strides(IntList sizes, MemoryFormat format) {
+  const int n = int(sizes.size());
+  if (format == MemoryFormat::Contiguous) return contiguous_strides(sizes);
+  const int want = format == MemoryFormat::ChannelsLast ? 4 : 5;
+  if (n != want) fail("required rank ", want, " tensor to use channels_last", want == 5 ? "_3d" : "", " format");
+  Dims strides;
+  strides.n = n;
+  strides[1] = 1;  // channels, then the last dim outwards, then the batch
+  int64_t step = std::max<int64_t>(sizes[1], 1);
+  for (int d = n - 1; d >= 2; --d) {
+    strides[d] = step;
+    step *= std::max<int64_t>(sizes[d], 1);
+  }
+  strides[0] = step;
+  return strides;
+}
+
+TensorRef empty_in_format(const Tensor& t, DType dtype, Device device, MemoryFormat format) {
+  if (format == MemoryFormat::Contiguous) return vivace::empty(t.sizes(), dtype, device);
+  if (format == MemoryFormat::Preserve) {
+    if (device == t.device()) return vivace::empty_like(t, dtype);
+    if (t.is_non_overlapping_and_dense()) return vivace::empty_strided(t.sizes(), t.strides(), dtype, device);
+    return vivace::empty(t.sizes(), dtype, device);
+  }
+  return vivace::empty_strided(t.sizes(), format_strides(t.sizes(), format), dtype, device);
+}
+
+TensorRef _to_copy(Tensor& self, std::optional<DType> dtype, std::optional<Device> device, std::optional<MemoryFormat> memory_format) {
+  const Device to = device.value_or(self.device());
+  if (self.is_meta() && to.type != DeviceType::Meta) fail_not_implemented("Cannot copy out of meta tensor; no data!");
+  TensorRef out = empty_in_format(self, dtype.value_or(self.dtype()), to, memory_format.value_or(MemoryFormat::Preserve));
+  copy_into(*out, self);
+  return out;
+}
+
+void clone(Tensor& self, std::optional<MemoryFormat>, Tensor& out) { copy_into(out, self); }
+
+void copy_(Tensor& self, Tensor& src, bool) {
+  if (src.is_meta() && !self.is_meta()) fail_not_implemented("Cannot copy out of meta tensor; no data!");
+  broadcastable_to(src.sizes(), self.sizes());
+  if (self.storage_ == src.storage_ && src.numel() > 0 && self.raw() != src.raw()) return copy_into(self, *clone_of(src));
+  copy_into(self, src);
+}
+
+void fill__Scalar(Tensor& self, const Scalar& value) { fill_into(self, value); }
+void fill__Tensor(Tensor& self, Tensor& value) {
+  if (value.dim() != 0)
+    fail("fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(), " dimensions.");
+  copy_into(self, value);
+}
+void zero_(Tensor& self) { fill_into(self, 0); }
+
+void fill_Scalar(Tensor&, const Scalar& value, Tensor& out) { fill_into(out, value); }
+void fill_Tensor(Tensor&, Tensor& value, Tensor& out) { fill__Tensor(out, value); }
+
+}  // namespace kernels
+
+namespace meta {
+
+TensorRef clone(Tensor& self, std::optional<MemoryFormat> memory_format) {
+  return kernels::empty_in_format(self, self.dtype(), self.device(), memory_format.value_or(MemoryFormat::Preserve));
+}
+TensorRef fill_Scalar(Tensor& self, const Scalar&) { return empty_like(self); }
+TensorRef fill_Tensor(Tensor& self, Tensor& value) {
+  if (value.dim() != 0)
+    fail("fill only supports 0-dimension value tensor but got tensor with ", value.dim(), " dimensions.");
+  return empty_like(self);
+}
+
+}  // namespace meta
+}  // namespace vivace
