@@ -14,21 +14,26 @@ TensorRef converted(Tensor& self, DType dtype, Device device, bool copy, Format 
   return ops::_to_copy(self, dtype, same_place ? self.device() : device, format);
 }
 
-TensorRef cast(Tensor& self, DType dtype, Format format) { return converted(self, dtype, self.device(), false, format); }
+TensorRef cast(Tensor& self, DType dtype, Format format) {
+  return converted(self, dtype, self.device(), false, format);
+}
 
 }  // namespace
 
 TensorRef to_dtype(Tensor& self, DType dtype, bool, bool copy, Format memory_format) {
   return converted(self, dtype, self.device(), copy, memory_format);
 }
-TensorRef to_device(Tensor& self, std::optional<Device> device, std::optional<DType> dtype, bool, bool copy, Format memory_format) {
+TensorRef to_device(Tensor& self, std::optional<Device> device, std::optional<DType> dtype, bool, bool copy,
+                    Format memory_format) {
   return converted(self, dtype.value_or(self.dtype()), device.value_or(self.device()), copy, memory_format);
 }
 TensorRef to_other(Tensor& self, Tensor& other, bool, bool copy, Format memory_format) {
   return converted(self, other.dtype(), other.device(), copy, memory_format);
 }
 TensorRef type_as(Tensor& self, Tensor& other) { return converted(self, other.dtype(), other.device(), false, {}); }
-TensorRef cpu(Tensor& self, Format memory_format) { return converted(self, self.dtype(), Device{}, false, memory_format); }
+TensorRef cpu(Tensor& self, Format memory_format) {
+  return converted(self, self.dtype(), Device{}, false, memory_format);
+}
 
 TensorRef cast_float(Tensor& self, Format format) { return cast(self, DType::Float32, format); }
 TensorRef cast_double(Tensor& self, Format format) { return cast(self, DType::Float64, format); }

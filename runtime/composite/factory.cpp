@@ -29,10 +29,12 @@ TensorRef linspace_Scalar_Tensor(const Scalar& start, Tensor& end, int64_t steps
 TensorRef logspace_Tensor_Tensor(Tensor& start, Tensor& end, int64_t steps, double base, Dtype dtype, Place device) {
   return ops::logspace(end_of_range(start, "logspace"), end_of_range(end, "logspace"), steps, base, dtype, device);
 }
-TensorRef logspace_Tensor_Scalar(Tensor& start, const Scalar& end, int64_t steps, double base, Dtype dtype, Place device) {
+TensorRef logspace_Tensor_Scalar(Tensor& start, const Scalar& end, int64_t steps, double base, Dtype dtype,
+                                 Place device) {
   return ops::logspace(end_of_range(start, "logspace"), end, steps, base, dtype, device);
 }
-TensorRef logspace_Scalar_Tensor(const Scalar& start, Tensor& end, int64_t steps, double base, Dtype dtype, Place device) {
+TensorRef logspace_Scalar_Tensor(const Scalar& start, Tensor& end, int64_t steps, double base, Dtype dtype,
+                                 Place device) {
   return ops::logspace(start, end_of_range(end, "logspace"), steps, base, dtype, device);
 }
 

@@ -89,7 +89,8 @@ TensorRef unflatten_int(Tensor& self, int64_t dim, IntList sizes) {
   const int64_t size = self.dims_[d];
   if (holes > 1) fail("only one dimension can be inferred");
   if (holes ? known == 0 || size % known : known != size)
-    fail("unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim, " (", size, ") in the input tensor");
+    fail("unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim, " (", size,
+         ") in the input tensor");
   Dims whole;
   for (int64_t k = 0; k < d; ++k) whole.push(self.dims_[k]);
   for (int64_t s : sizes) whole.push(s == -1 ? size / known : s);
@@ -144,10 +145,13 @@ TensorRef narrow_Tensor(Tensor& self, int64_t dim, Tensor& start, int64_t length
 }
 
 std::vector<TensorRef> tensor_split_tensor(Tensor& self, Tensor& which, int64_t dim) {
-  if (which.dtype() != DType::Int64) fail("tensor_split expected tensor_indices_or_sections to have dtype of long, but got ", which.dtype());
+  if (which.dtype() != DType::Int64)
+    fail("tensor_split expected tensor_indices_or_sections to have dtype of long, but got ", which.dtype());
   if (which.dim() > 1)
-    fail("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with ",
-         which.dim(), " dims");
+    fail(
+        "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got "
+        "a tensor with ",
+        which.dim(), " dims");
   const TensorRef flat = contiguous(which);
   if (which.dim() == 0) return ops::tensor_split_sections(self, *flat->data<int64_t>(), dim);
   return ops::tensor_split_indices(self, {flat->data<int64_t>(), size_t(flat->numel())}, dim);

@@ -77,8 +77,8 @@ void copy_same_type(Nest<2>& nest) {
       const int64_t dst_row = nest.strides[d][0], src_column = nest.strides[0][1];
       if (outer.ndim == 0) {
         return parallel_for(0, rows, std::max<int64_t>(1, kGrain / columns), [&](int64_t begin, int64_t end) {
-          move_transposed<T>(nest.base[0] + begin * dst_row, nest.base[1] + begin * kSize, end - begin, columns, dst_row,
-                             src_column);
+          move_transposed<T>(nest.base[0] + begin * dst_row, nest.base[1] + begin * kSize, end - begin, columns,
+                             dst_row, src_column);
         });
       }
       Nest<2> planes;  // one run per plane
@@ -93,11 +93,12 @@ void copy_same_type(Nest<2>& nest) {
         planes.strides[k + 1][0] = outer.strides[k][0];
         planes.strides[k + 1][1] = outer.strides[k][1];
       }
-      return parallel_for(0, planes.numel, std::max<int64_t>(1, kGrain / (rows * columns)), [&](int64_t begin, int64_t end) {
-        planes.for_runs(begin, end, [&](char** p, int64_t, const int64_t*) {
-          move_transposed<T>(p[0], p[1], rows, columns, dst_row, src_column);
-        });
-      });
+      return parallel_for(0, planes.numel, std::max<int64_t>(1, kGrain / (rows * columns)),
+                          [&](int64_t begin, int64_t end) {
+                            planes.for_runs(begin, end, [&](char** p, int64_t, const int64_t*) {
+                              move_transposed<T>(p[0], p[1], rows, columns, dst_row, src_column);
+                            });
+                          });
     }
   }
   if (nest.ndim <= 1) {  // one line: split it
@@ -143,7 +144,8 @@ struct Conversion {
 };
 
 void copy_converted(const Nest<2>& nest, DType to, DType from) {
-  const Conversion c{find_convert(to, from), find_move(from), find_move(to), int64_t(item_size(from)), int64_t(item_size(to))};
+  const Conversion c{find_convert(to, from), find_move(from), find_move(to), int64_t(item_size(from)),
+                     int64_t(item_size(to))};
   if (nest.ndim <= 1) {
     const int64_t *s = nest.inner_strides(), d0 = s[0], d1 = s[1];
     return parallel_for(0, nest.inner_size(), kGrain, [&](int64_t begin, int64_t end) {
@@ -158,8 +160,10 @@ void copy_converted(const Nest<2>& nest, DType to, DType from) {
 }  // namespace
 
 void convert_block(DType to, char* dst, DType from, const char* src, int64_t n) {
-  if (to == from) std::memcpy(dst, src, size_t(n) * item_size(to));
-  else find_convert(to, from)(dst, src, n);
+  if (to == from)
+    std::memcpy(dst, src, size_t(n) * item_size(to));
+  else
+    find_convert(to, from)(dst, src, n);
 }
 
 void copy_strided(Tensor& dst, const Tensor& src) {
@@ -173,16 +177,21 @@ void copy_strided(Tensor& dst, const Tensor& src) {
     });
   }
   Nest<2> nest = make_nest<2>(dst.sizes(), {&dst, &src});
-  if (dst.dtype() == src.dtype()) visit_bits(dst.dtype(), [&]<class T>() { copy_same_type<T>(nest); });
-  else copy_converted(nest, dst.dtype(), src.dtype());
+  if (dst.dtype() == src.dtype())
+    visit_bits(dst.dtype(), [&]<class T>() { copy_same_type<T>(nest); });
+  else
+    copy_converted(nest, dst.dtype(), src.dtype());
 }
 
 void store_scalar(DType dtype, char* dst, const Scalar& value) {
   visit(dtype, [&]<class T>() {
     T& to = *reinterpret_cast<T*>(dst);
-    if (value.is_integral()) to = convert<T>(value.i);
-    else if (value.is_complex()) to = convert<T>(Complex<double>{value.f, value.imag});
-    else to = convert<T>(value.f);
+    if (value.is_integral())
+      to = convert<T>(value.i);
+    else if (value.is_complex())
+      to = convert<T>(Complex<double>{value.f, value.imag});
+    else
+      to = convert<T>(value.f);
   });
 }
 
@@ -199,7 +208,9 @@ void fill_strided(Tensor& dst, const Scalar& value) {
         move_run<T>(nest.base[0] + begin * step, step, reinterpret_cast<const char*>(&x), 0, end - begin);
       });
     }
-    nest.run([&](char** p, int64_t n, const int64_t* s) { move_run<T>(p[0], s[0], reinterpret_cast<const char*>(&x), 0, n); });
+    nest.run([&](char** p, int64_t n, const int64_t* s) {
+      move_run<T>(p[0], s[0], reinterpret_cast<const char*>(&x), 0, n);
+    });
   });
 }
 

@@ -33,7 +33,8 @@ DType dtype_of_fill(const Scalar& value) {
 
 TensorRef empty(IntList size, Dtype dtype, Place device, std::optional<MemoryFormat> memory_format) {
   TensorRef t = blank(size, dtype, device);
-  if (!memory_format || *memory_format == MemoryFormat::Contiguous) [[likely]] return t;
+  if (!memory_format || *memory_format == MemoryFormat::Contiguous) [[likely]]
+    return t;
   if (*memory_format == MemoryFormat::Preserve) fail("unsupported memory format option Preserve");
   return empty_in_format(*t, t->dtype(), t->device(), *memory_format);
 }
@@ -42,9 +43,7 @@ TensorRef ones(IntList size, Dtype dtype, Place device) { return filled(blank(si
 TensorRef full(IntList size, const Scalar& fill_value, Dtype dtype, Place device) {
   return filled(blank(size, dtype ? dtype : dtype_of_fill(fill_value), device), fill_value);
 }
-TensorRef scalar_tensor(const Scalar& s, Dtype dtype, Place device) {
-  return filled(blank({}, dtype, device), s);
-}
+TensorRef scalar_tensor(const Scalar& s, Dtype dtype, Place device) { return filled(blank({}, dtype, device), s); }
 
 TensorRef empty_strided(IntList size, IntList stride, Dtype dtype, Place device) {
   if (size.size() != stride.size())
@@ -64,7 +63,8 @@ TensorRef empty_permuted(IntList size, IntList physical_layout, Dtype dtype, Pla
   int64_t step = 1;
   for (int i = n - 1; i >= 0; --i) {
     const int64_t d = physical_layout[i];
-    if (d < 0 || d >= n) fail("Dimension out of range (expected to be between 0 and ", n - 1, ", but got ", d, " at index ", i, ")");
+    if (d < 0 || d >= n)
+      fail("Dimension out of range (expected to be between 0 and ", n - 1, ", but got ", d, " at index ", i, ")");
     if (seen >> d & 1) fail("Duplicate dim not allowed");
     seen |= uint64_t(1) << d;
     strides[int(d)] = step;
@@ -82,11 +82,14 @@ TensorRef zeros_like(Tensor& self, Dtype dtype, Place device, std::optional<Memo
 TensorRef ones_like(Tensor& self, Dtype dtype, Place device, std::optional<MemoryFormat> format) {
   return filled(blank_like(self, dtype, device, format), 1);
 }
-TensorRef full_like(Tensor& self, const Scalar& fill_value, Dtype dtype, Place device, std::optional<MemoryFormat> format) {
+TensorRef full_like(Tensor& self, const Scalar& fill_value, Dtype dtype, Place device,
+                    std::optional<MemoryFormat> format) {
   return filled(blank_like(self, dtype, device, format), fill_value);
 }
 
-TensorRef new_empty(Tensor& self, IntList size, Dtype dtype, Place device) { return blank_new(self, size, dtype, device); }
+TensorRef new_empty(Tensor& self, IntList size, Dtype dtype, Place device) {
+  return blank_new(self, size, dtype, device);
+}
 TensorRef new_empty_strided(Tensor& self, IntList size, IntList stride, Dtype dtype, Place device) {
   return empty_strided(size, stride, dtype.value_or(self.dtype()), device.value_or(self.device()));
 }

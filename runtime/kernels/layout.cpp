@@ -33,10 +33,12 @@ TensorRef empty_in_format(const Tensor& t, DType dtype, Device device, MemoryFor
   return vivace::empty_strided(t.sizes(), format_strides(t.sizes(), format), dtype, device);
 }
 
-TensorRef _to_copy(Tensor& self, std::optional<DType> dtype, std::optional<Device> device, std::optional<MemoryFormat> memory_format) {
+TensorRef _to_copy(Tensor& self, std::optional<DType> dtype, std::optional<Device> device,
+                   std::optional<MemoryFormat> memory_format) {
   const Device to = device.value_or(self.device());
   if (self.is_meta() && to.type != DeviceType::Meta) fail_not_implemented("Cannot copy out of meta tensor; no data!");
-  TensorRef out = empty_in_format(self, dtype.value_or(self.dtype()), to, memory_format.value_or(MemoryFormat::Preserve));
+  TensorRef out =
+      empty_in_format(self, dtype.value_or(self.dtype()), to, memory_format.value_or(MemoryFormat::Preserve));
   copy_into(*out, self);
   return out;
 }
@@ -46,7 +48,8 @@ void clone(Tensor& self, std::optional<MemoryFormat>, Tensor& out) { copy_into(o
 void copy_(Tensor& self, Tensor& src, bool) {
   if (src.is_meta() && !self.is_meta()) fail_not_implemented("Cannot copy out of meta tensor; no data!");
   broadcastable_to(src.sizes(), self.sizes());
-  if (self.storage_ == src.storage_ && src.numel() > 0 && self.raw() != src.raw()) return copy_into(self, *clone_of(src));
+  if (self.storage_ == src.storage_ && src.numel() > 0 && self.raw() != src.raw())
+    return copy_into(self, *clone_of(src));
   copy_into(self, src);
 }
 

@@ -19,8 +19,10 @@ int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step,
   if (!std::isfinite(from) || !std::isfinite(to)) fail("unsupported range: ", from, " -> ", to);
   if (by > 0 ? to < from : to > from) fail("upper bound and lower bound inconsistent with step sign");
   double length;
-  if (dtype == DType::Int64) length = std::ceil(double(end.to_int() - start.to_int()) / double(step.to_int()));
-  else length = std::ceil((to - from) / by);
+  if (dtype == DType::Int64)
+    length = std::ceil(double(end.to_int() - start.to_int()) / double(step.to_int()));
+  else
+    length = std::ceil((to - from) / by);
   if (!(length >= 0 && length <= 9.0e18)) fail("invalid size, possible overflow?");
   return int64_t(length);
 }
@@ -58,7 +60,8 @@ void fill_linear(Tensor& out, const Scalar& start, const Scalar& end) {
 
 DType linear_dtype(Dtype dtype, const Scalar& start, const Scalar& end, const char* op) {
   if (!start.is_complex() && !end.is_complex()) return dtype.value_or(default_dtype);
-  if (dtype && !is_complex(*dtype)) fail("torch.", op, "(): inferred dtype complex can't be safely cast to passed dtype ", *dtype);
+  if (dtype && !is_complex(*dtype))
+    fail("torch.", op, "(): inferred dtype complex can't be safely cast to passed dtype ", *dtype);
   return dtype.value_or(complex_of(default_dtype));
 }
 
@@ -95,7 +98,8 @@ TensorRef range(const Scalar& start, const Scalar& end, const Scalar& step, Dtyp
   if (by == 0) fail("step must be nonzero");
   if (!std::isfinite(from) || !std::isfinite(to)) fail("unsupported range: ", from, " -> ", to);
   if (by > 0 ? to < from : to > from) fail("upper bound and lower bound inconsistent with step sign");
-  TensorRef out = vivace::empty({int64_t((to - from) / by + 1)}, dtype.value_or(default_dtype), device.value_or(Device{}));
+  TensorRef out =
+      vivace::empty({int64_t((to - from) / by + 1)}, dtype.value_or(default_dtype), device.value_or(Device{}));
   generate(*out, [=](int64_t i) { return from + by * double(i); });
   return out;
 }

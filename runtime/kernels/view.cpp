@@ -43,7 +43,8 @@ bool view_strides(const Tensor& t, IntList sizes, Dims& strides) {
     }
     return true;
   }
-  // Walk from the innermost dim: each stretch of old dims that one stride runs through has to be filled exactly by new dims.
+  // Walk from the innermost dim: each stretch of old dims that one stride runs through has to be filled exactly by new
+  // dims.
   strides.n = n;
   const IntList old_sizes = t.sizes(), old_strides = t.strides();
   int next = n - 1;
@@ -68,8 +69,10 @@ TensorRef view(Tensor& self, IntList size) {
   const Dims sizes = infer_sizes(size, self.numel());
   Dims strides;
   if (!view_strides(self, sizes, strides)) {
-    fail("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
-         "subspaces). Use .reshape(...) instead.");
+    fail(
+        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+        "contiguous "
+        "subspaces). Use .reshape(...) instead.");
   }
   return make_view(self, sizes, strides, self.storage_offset());
 }
@@ -92,8 +95,8 @@ TensorRef as_strided(Tensor& self, IntList size, IntList stride, std::optional<i
   }
   const int64_t room = int64_t(self.storage_->nbytes / self.item_size());
   if (any && last >= room && !self.is_meta()) {
-    fail("setStorage: sizes ", size, ", strides ", stride, ", storage offset ", first, ", and itemsize ", self.item_size(),
-         " requiring a storage size of ", (last + 1) * int64_t(self.item_size()),
+    fail("setStorage: sizes ", size, ", strides ", stride, ", storage offset ", first, ", and itemsize ",
+         self.item_size(), " requiring a storage size of ", (last + 1) * int64_t(self.item_size()),
          " are out of bounds for storage of size ", self.storage_->nbytes);
   }
   return make_view(self, size, stride, first);
@@ -110,7 +113,8 @@ TensorRef view_as_real(Tensor& self) {
 
 TensorRef view_as_complex(Tensor& self) {
   if (self.dtype() != DType::Float32 && self.dtype() != DType::Float64)
-    fail("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ", self.dtype());
+    fail("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ",
+         self.dtype());
   if (self.dim() == 0) fail("Input tensor must have one or more dimensions");
   if (self.size(-1) != 2) fail("Tensor must have a last dimension of size 2");
   if (self.stride(-1) != 1) fail("Tensor must have a last dimension with stride 1");
@@ -130,18 +134,22 @@ TensorRef view_dtype(Tensor& self, DType dtype) {
   Dims sizes(self.sizes()), strides(self.strides());
   int64_t offset = self.storage_offset();
   if (from > to) {
-    if (self.dim() == 0) fail("self.dim() cannot be 0 to view ", self.dtype(), " as ", dtype, " (different element sizes)");
+    if (self.dim() == 0)
+      fail("self.dim() cannot be 0 to view ", self.dtype(), " as ", dtype, " (different element sizes)");
     if (self.stride(-1) != 1)
-      fail("self.stride(-1) must be 1 to view ", self.dtype(), " as ", dtype, " (different element sizes), but got ", self.stride(-1));
+      fail("self.stride(-1) must be 1 to view ", self.dtype(), " as ", dtype, " (different element sizes), but got ",
+           self.stride(-1));
     const int64_t ratio = from / to;
     for (int64_t& s : strides) s *= ratio;
     strides[strides.n - 1] = 1;
     sizes[sizes.n - 1] *= ratio;
     offset *= ratio;
   } else if (from < to) {
-    if (self.dim() == 0) fail("self.dim() cannot be 0 to view ", self.dtype(), " as ", dtype, " (different element sizes)");
+    if (self.dim() == 0)
+      fail("self.dim() cannot be 0 to view ", self.dtype(), " as ", dtype, " (different element sizes)");
     if (self.stride(-1) != 1)
-      fail("self.stride(-1) must be 1 to view ", self.dtype(), " as ", dtype, " (different element sizes), but got ", self.stride(-1));
+      fail("self.stride(-1) must be 1 to view ", self.dtype(), " as ", dtype, " (different element sizes), but got ",
+           self.stride(-1));
     const int64_t ratio = to / from;
     if (self.size(-1) % ratio)
       fail("self.size(-1) must be divisible by ", ratio, " to view ", self.dtype(), " as ", dtype,

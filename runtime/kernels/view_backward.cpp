@@ -1,4 +1,5 @@
-// Puts the gradient of a part back into zeros of the whole. Each is its view's transpose, made by writing through that view.
+// Puts the gradient of a part back into zeros of the whole. Each is its view's transpose, made by writing through that
+// view.
 #include "generated/kernels.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/loop/nest.h"
@@ -9,7 +10,8 @@ namespace meta {
 TensorRef select_backward(Tensor& self, IntList input_sizes, int64_t, int64_t) {
   return empty(input_sizes, self.dtype(), self.device());
 }
-TensorRef slice_backward(Tensor& self, IntList input_sizes, int64_t, std::optional<int64_t>, std::optional<int64_t>, int64_t) {
+TensorRef slice_backward(Tensor& self, IntList input_sizes, int64_t, std::optional<int64_t>, std::optional<int64_t>,
+                         int64_t) {
   return empty(input_sizes, self.dtype(), self.device());
 }
 TensorRef diagonal_backward(Tensor& self, IntList input_sizes, int64_t, int64_t, int64_t) {
@@ -27,8 +29,8 @@ void select_backward(Tensor& self, IntList, int64_t dim, int64_t index, Tensor& 
   fill_into(out, 0);
   copy_into(*select_int(out, dim, index), self);
 }
-void slice_backward(Tensor& self, IntList, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step,
-                    Tensor& out) {
+void slice_backward(Tensor& self, IntList, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+                    int64_t step, Tensor& out) {
   fill_into(out, 0);
   copy_into(*slice_Tensor(out, dim, start, end, step), self);
 }
@@ -47,8 +49,10 @@ void unfold_backward(Tensor& self, IntList input_sizes, int64_t dim, int64_t siz
       for (int64_t i = 0; i < n; ++i) {
         T& to = *reinterpret_cast<T*>(p[0] + i * s[0]);
         const T& from = *reinterpret_cast<const T*>(p[1] + i * s[1]);
-        if constexpr (kIsComplex<T>) to = {to.re + from.re, to.im + from.im};
-        else to = convert<T>(load(to) + load(from));
+        if constexpr (kIsComplex<T>)
+          to = {to.re + from.re, to.im + from.im};
+        else
+          to = convert<T>(load(to) + load(from));
       }
     });
   });

@@ -72,8 +72,11 @@ void unsqueeze_(Tensor& self, int64_t dim) { change(self, unsqueezed(self, dim))
 TensorRef permute(Tensor& self, IntList dims) {
   const int n = self.ndim_;
   if (int(dims.size()) != n)
-    fail("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
-         "dimensions i.e. input.dim() = ", n, " is not equal to len(dims) = ", dims.size());
+    fail(
+        "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+        "ordering of "
+        "dimensions i.e. input.dim() = ",
+        n, " is not equal to len(dims) = ", dims.size());
   Layout l;
   uint64_t seen = 0;
   for (int64_t dim : dims) {
@@ -103,8 +106,8 @@ TensorRef expand(Tensor& self, IntList size, [[maybe_unused]] bool implicit) {
     const int64_t have = self.dims_[at], stride = self.dims_[self.ndim_ + at];
     if (want == -1) want = have;
     if (want != have && (have != 1 || want < 0))
-      fail("The expanded size of the tensor (", want, ") must match the existing size (", have, ") at non-singleton dimension ", d,
-           ".  Target sizes: ", size, ".  Tensor sizes: ", self.sizes());
+      fail("The expanded size of the tensor (", want, ") must match the existing size (", have,
+           ") at non-singleton dimension ", d, ".  Target sizes: ", size, ".  Tensor sizes: ", self.sizes());
     l.push(want, want == have ? stride : 0);
   }
   // A new leading dim of size 1 gets the stride of a contiguous tensor, as PyTorch gives it.

@@ -44,7 +44,8 @@ TensorRef select_int(Tensor& self, int64_t dim, int64_t index) {
   return without_dim(self, d, index < 0 ? index + size : index);
 }
 
-TensorRef slice_Tensor(Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+TensorRef slice_Tensor(Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+                       int64_t step) {
   if (self.dim() == 0) fail("slice() cannot be applied to a 0-dim tensor.");
   if (step <= 0) fail("slice step must be positive");
   const int d = int(wrap_dim(dim, self.dim()));
@@ -92,12 +93,13 @@ std::vector<TensorRef> split_with_sizes(Tensor& self, IntList split_sizes, int64
   const int d = dim_of(self, dim, "split_with_sizes()");
   int64_t sum = 0;
   for (int64_t s : split_sizes) {
-    if (s < 0) fail("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", split_sizes);
+    if (s < 0)
+      fail("split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", split_sizes);
     sum += s;
   }
   if (sum != self.dims_[d])
-    fail("split_with_sizes expects split_sizes to sum exactly to ", self.dims_[d], " (input tensor's size at dimension ", dim,
-         "), but got split_sizes=", split_sizes);
+    fail("split_with_sizes expects split_sizes to sum exactly to ", self.dims_[d],
+         " (input tensor's size at dimension ", dim, "), but got split_sizes=", split_sizes);
   std::vector<TensorRef> parts;
   parts.reserve(split_sizes.size());
   int64_t start = 0;
@@ -159,7 +161,8 @@ TensorRef diagonal(Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   if (d1 == d2) fail("diagonal dimensions cannot be identical ", dim1, ", ", dim2);
   const int n = self.ndim_;
   const int64_t rows = self.dims_[d1], columns = self.dims_[d2], step1 = self.dims_[n + d1], step2 = self.dims_[n + d2];
-  const int64_t length = std::max<int64_t>(offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns), 0);
+  const int64_t length =
+      std::max<int64_t>(offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns), 0);
   int64_t start = self.storage_offset();
   if (length > 0) start += offset >= 0 ? offset * step2 : -offset * step1;
   Dims sizes, strides;

@@ -1,5 +1,6 @@
-// A nest of loops over operands of one shape: size-1 dims dropped, dims ordered by stride, neighbours that lie in one line merged.
-// Dim 0 is the innermost. Strides are in bytes. Nothing is allocated. Kernels get runs: pointers, a length and inner strides.
+// A nest of loops over operands of one shape: size-1 dims dropped, dims ordered by stride, neighbours that lie in one
+// line merged. Dim 0 is the innermost. Strides are in bytes. Nothing is allocated. Kernels get runs: pointers, a length
+// and inner strides.
 #pragma once
 #include <cstdlib>
 
@@ -26,7 +27,8 @@ struct Nest {
     ++ndim;
   }
 
-  /// Orders dims by the strides of operand 0, then 1 and so on (smallest innermost) where order does not matter to the caller.
+  /// Orders dims by the strides of operand 0, then 1 and so on (smallest innermost) where order does not matter to the
+  /// caller.
   void sort() {
     for (int i = 1; i < ndim; ++i)
       for (int j = i; j > 0 && inside(j, j - 1); --j) exchange(j, j - 1);

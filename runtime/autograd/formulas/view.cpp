@@ -57,8 +57,8 @@ TensorRef tensor_split_backward(TensorList g, IntList self_sizes, IntList indice
 
 TensorRef as_strided_backward(Tensor& g, IntList base_sizes, IntList base_strides, int64_t base_offset, IntList sizes,
                               IntList strides, int64_t offset) {
-  // Both layouts are index maps into the storage: add g up in a flat storage, then read the base's layout from it. An element
-  // that the base itself shows several times shares its gradient equally among them.
+  // Both layouts are index maps into the storage: add g up in a flat storage, then read the base's layout from it. An
+  // element that the base itself shows several times shares its gradient equally among them.
   const auto extent = [](IntList lengths, IntList steps, int64_t first) {
     for (size_t d = 0; d < lengths.size(); ++d) first += (lengths[d] - 1) * steps[d];
     return first + 1;
@@ -80,7 +80,8 @@ TensorRef as_strided_backward(Tensor& g, IntList base_sizes, IntList base_stride
   return ops::as_strided(*storage, base_sizes, base_strides, base_offset - first);
 }
 
-TensorRef as_strided_backward(Tensor& g, Tensor& self, IntList size, IntList stride, std::optional<int64_t> storage_offset) {
+TensorRef as_strided_backward(Tensor& g, Tensor& self, IntList size, IntList stride,
+                              std::optional<int64_t> storage_offset) {
   return as_strided_backward(g, self.sizes(), self.strides(), self.storage_offset(), size, stride,
                              storage_offset.value_or(self.storage_offset()));
 }
