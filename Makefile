@@ -16,7 +16,7 @@ torch_python := $(abspath $(TORCH_VENV))/bin/python
 # OPENBLAS_CORETYPE, where a machine sets it, slows a current OpenBLAS.
 run := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE PYTHONPATH=src:.
 
-.PHONY: build test check demo examples bench conformance oracle-data wheel clean
+.PHONY: build test test-one-file check demo examples bench conformance oracle-data wheel wheel-test clean
 .DEFAULT_GOAL := build
 
 $(VENV)/ready-%: pyproject.toml
@@ -38,6 +38,10 @@ build: $(VENV)/ready-build
 
 test: build $(VENV)/ready-test
 	$(run) $(bin)/python -m pytest $(PYTEST_ARGS)
+
+# Adds a toy operator to the catalogue, builds, finds it everywhere, takes it away again.
+test-one-file: build $(VENV)/ready-test
+	$(run) $(bin)/python -m pytest tests/one_file_test.py
 
 check: build $(VENV)/ready-test $(VENV)/ready-lint
 	$(run) $(bin)/python tools/check.py
@@ -62,7 +66,15 @@ oracle-data: build $(TORCH_VENV)/ready
 	$(run) $(torch_python) tools/record_oracle.py
 
 wheel: $(VENV)/ready-build
+	rm -rf dist
 	$(bin)/python -m pip wheel --no-deps --wheel-dir dist .
+
+# Installs the wheel into an environment of its own, away from the sources, and uses it.
+wheel-test: wheel
+	rm -rf $(BUILD)/wheel-env
+	$(PYTHON) -m venv $(BUILD)/wheel-env
+	$(BUILD)/wheel-env/bin/python -m pip install --quiet dist/vivace-*.whl
+	cd / && $(abspath $(BUILD))/wheel-env/bin/python $(abspath tests)/wheel_smoke.py
 
 clean:
 	rm -rf $(BUILD) dist src/vivace/_C.*.so
