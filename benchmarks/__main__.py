@@ -12,10 +12,8 @@ DEFAULT = ["overhead", "instructions", "chain", "startup", "memory_growth", "siz
 
 def main(names: list[str]) -> int:
     """Each in a process of its own, so that one cannot disturb the next."""
-    failed = []
-    for name in names or DEFAULT:
-        if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], cwd=ROOT).returncode:
-            failed.append(name)
+    chosen = names or DEFAULT
+    failed = [n for n in chosen if subprocess.run([sys.executable, "-m", f"benchmarks.{n}"], cwd=ROOT).returncode]
     if failed:
         print("Failed:", ", ".join(failed))
     return 1 if failed else 0

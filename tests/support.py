@@ -155,7 +155,7 @@ def resolve(module: Any, entry: Entry, name: str | None = None) -> Callable[...,
 
 
 def make(module: Any, entry: Entry, number: int, dtype: str | None = None, grad: bool = False) -> Call:
-    """Sample `number` of an entry. `dtype` replaces the type of float32 tensors; `grad` makes leaves of those that may."""
+    """Sample `number` of an entry. `dtype` replaces float32; `grad` makes leaves of the tensors that may require it."""
     sample = samples(entry)[number]
     arguments = entry.schemas[0].arguments
     count = 0

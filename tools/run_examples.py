@@ -1,6 +1,6 @@
 """Runs every script under examples/ with `python -m vivace`, in its short form, and reports which of them fail.
 
-A script that has a longer form reads EXAMPLE_SHORT=1 as "be quick"; one that begins with "# needs: NAME" is left out where the
+A script that has a longer form reads EXAMPLE_SHORT=1 as "be quick"; one with a line "# needs: NAME" is left out where the
 module NAME is not installed.
 """
 

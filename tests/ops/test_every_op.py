@@ -1,4 +1,4 @@
-"""Every entry of the catalogue on its samples: values, dtypes, strides, in place, out=, meta, gradients of both orders."""
+"""Every entry of the catalogue on its samples: values, dtypes, strides, in place, out=, meta, both orders of gradient."""
 
 from __future__ import annotations
 
