@@ -1,0 +1,20 @@
+// The Generator object of Python, which is the stream itself, and the default one that manual_seed seeds.
+#pragma once
+#include "runtime/core/object.h"
+#include "runtime/random/stream.h"
+
+namespace vivace {
+
+struct Generator : Object {
+  RandomStream stream;
+};
+
+/// The stream that calls without a generator draw from.
+RandomStream& default_stream();
+
+/// The stream of an optional Generator argument.
+inline RandomStream& stream_of(Object* generator) {
+  return generator ? static_cast<Generator*>(generator)->stream : default_stream();
+}
+
+}  // namespace vivace

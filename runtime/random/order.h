@@ -1,0 +1,85 @@
+// Fills the elements of a tensor in the order of memory, which is the order in which PyTorch hands out random numbers.
+#pragma once
+#include <string_view>
+
+#include "runtime/core/tensor.h"
+
+namespace vivace::random {
+
+/// Calls `fill(dense)` with self, or, if self has gaps, with a tensor that is laid out in the same order and then copied.
+template <class F>
+void fill_in_order(Tensor& self, std::string_view op, F fill) {
+  if (self.is_non_overlapping_and_dense()) return fill(self);
+  for (int d = 0; d < self.ndim_; ++d) {
+    if (self.size(d) > 1 && self.stride(d) == 0)
+      fail(op, ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. ",
+           "Please clone() the tensor before performing the operation.");
+  }
+  const TensorRef dense = empty_like(self);
+  fill(*dense);
+  copy_into(self, *dense);
+}
+
+/// Elements of a real tensor; parts of a complex one.
+inline int64_t count_reals(const Tensor& t) { return t.numel() * (is_complex(t.dtype()) ? 2 : 1); }
+
+/// Stores `draw()`, which gives a T, into each element (each part of a complex one); reals are of type T.
+template <class T, class Draw>
+void fill_each(Tensor& self, std::string_view op, Draw draw) {
+  fill_in_order(self, op, [&](Tensor& dense) {
+    T* out = dense.data<T>();
+    const int64_t n = count_reals(dense);
+    for (int64_t i = 0; i < n; ++i) out[i] = draw();
+  });
+}
+
+/// The largest integer below which the type holds all integers (2^63 stands for int64's and uint64's, which checks skip).
+inline double last_exact(DType t) {
+  switch (t) {
+    case DType::Bool: return 1;
+    case DType::UInt8: return 0xff;
+    case DType::Int8: return 0x7f;
+    case DType::Int16: return 0x7fff;
+    case DType::UInt16: return 0xffff;
+    case DType::Int32: return 0x7fffffff;
+    case DType::UInt32: return 0xffffffff;
+    case DType::Float16: return 0x1p11;
+    case DType::BFloat16: return 0x1p8;
+    case DType::Float32: return 0x1p24;
+    case DType::Float64: return 0x1p53;
+    default: return 0x1p63;
+  }
+}
+
+/// Converts as a C++ cast does; half types round by way of float.
+template <class T>
+T from_double(double x) {
+  if constexpr (std::is_same_v<T, Half>) {
+    return to_half(float(x));
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return to_bfloat16(float(x));
+  } else {
+    return T(x);
+  }
+}
+
+/// Names the C++ type of a floating element.
+template <class F>
+void visit_floating(DType t, F&& f) {
+  switch (t) {
+    case DType::Float16: return f.template operator()<Half>();
+    case DType::BFloat16: return f.template operator()<BFloat16>();
+    case DType::Float64: return f.template operator()<double>();
+    default: return f.template operator()<float>();
+  }
+}
+
+/// Names the C++ type of a real element.
+template <class F>
+void visit_real(DType t, F&& f) {
+  visit(t, [&]<class T>() {
+    if constexpr (!requires(T x) { x.re; }) f.template operator()<T>();
+  });
+}
+
+}  // namespace vivace::random
