@@ -8,6 +8,10 @@ namespace vivace {
 /// Readies dtype, finfo, iinfo, device, layout, memory_format and Size and adds them, with all their values and
 /// aliases, to the module. Throws PythonError.
 void init_value_types(Object* module);
+/// Adds Generator and default_generator.
+void init_generator(Object* module);
+/// Adds no_grad, enable_grad, set_grad_enabled, inference_mode and what reads those modes.
+void init_grad_modes(Object* module);
 
 // functions of the module
 extern PyMethodDef kConstructorFunctions[];  // tensor, as_tensor, asarray, scalar_tensor, frombuffer

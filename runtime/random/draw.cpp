@@ -1,4 +1,5 @@
-// Operators whose distribution is given by a tensor: bernoulli, multinomial, normal with tensors of means and deviations.
+// Operators whose distribution is given by a tensor: bernoulli, multinomial, normal with tensors of means and
+// deviations.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -17,13 +18,16 @@ namespace {
 
 template <class T>
 double to_double(T x) {
-  if constexpr (std::is_arithmetic_v<T>) return double(x);
-  else return to_float(x);
+  if constexpr (std::is_arithmetic_v<T>)
+    return double(x);
+  else
+    return to_float(x);
 }
 
 /// Columns in the order in which exponential races without replacement end: the largest p / q first.
 template <class T>
-void draw_without_replacement(RandomStream& stream, const T* p, int64_t* out, int64_t rows, int64_t columns, int64_t n) {
+void draw_without_replacement(RandomStream& stream, const T* p, int64_t* out, int64_t rows, int64_t columns,
+                              int64_t n) {
   std::vector<T> keys(size_t(rows * columns));
   for (int64_t i = 0; i < rows * columns; ++i) {
     const double q = to_double(from_double<T>(-std::log1p(-stream.uniform_double())));
@@ -54,7 +58,8 @@ void draw_with_replacement(RandomStream& stream, const T* p, int64_t* out, int64
     cumulative.back() = from_double<T>(1);
     for (int64_t i = 0; i < n; ++i) {
       const double draw = stream.uniform_double();
-      const auto at = std::partition_point(cumulative.begin(), cumulative.end(), [&](T x) { return to_double(x) < draw; });
+      const auto at =
+          std::partition_point(cumulative.begin(), cumulative.end(), [&](T x) { return to_double(x) < draw; });
       out[i] = at - cumulative.begin();
     }
   }
@@ -66,7 +71,8 @@ void check_weights(const T* p, int64_t rows, int64_t columns) {
     double sum = 0;
     for (int64_t c = 0; c < columns; ++c) {
       const double x = to_double(p[r * columns + c]);
-      if (!(x >= 0) || std::isinf(x)) fail("multinomial: probability tensor contains either `inf`, `nan` or element < 0");
+      if (!(x >= 0) || std::isinf(x))
+        fail("multinomial: probability tensor contains either `inf`, `nan` or element < 0");
       sum += x;
     }
     if (!(sum > 0)) fail("multinomial: invalid multinomial distribution (sum of probabilities <= 0)");
@@ -133,8 +139,10 @@ void bernoulli_tensor(Tensor& self, Tensor& p, Object* generator) {
         T* out = dense.data<T>();
         for (int64_t i = 0; i < dense.numel(); ++i) {
           bool yes;
-          if constexpr (std::is_same_v<P, double>) yes = stream.uniform_double() < w[i];
-          else yes = stream.uniform_float() < float(to_double(w[i]));
+          if constexpr (std::is_same_v<P, double>)
+            yes = stream.uniform_double() < w[i];
+          else
+            yes = stream.uniform_float() < float(to_double(w[i]));
           out[i] = from_double<T>(yes);
         }
       });

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kChunk = 512;
 
-/// round(x * range + base) to float, rounded once: exact products, and sums that double could round to a tie are redone.
+/// round(x * range + base) to float, rounded once: exact products, and sums that double could round to a tie are
+/// redone.
 void scale(float* x, int64_t n, float range, float base) {
   double wide[kChunk];
   uint64_t ties = 0;

@@ -9,8 +9,10 @@ struct Generator : Object {
   RandomStream stream;
 };
 
-/// The stream that calls without a generator draw from.
-RandomStream& default_stream();
+/// What calls without a generator draw from; made when the module is.
+extern Generator* default_generator;
+
+inline RandomStream& default_stream() { return default_generator->stream; }
 
 /// The stream of an optional Generator argument.
 inline RandomStream& stream_of(Object* generator) {

@@ -57,9 +57,8 @@ void fill_integers(Tensor& self, RandomStream& stream, uint64_t range, int64_t f
 
 template <class T>
 void fill_uniform(Tensor& self, RandomStream& stream, double from, double to) {
-  fill_in_order(self, "uniform_", [&](Tensor& dense) {
-    random::uniform(stream, dense.data<T>(), count_reals(dense), from, to);
-  });
+  fill_in_order(self, "uniform_",
+                [&](Tensor& dense) { random::uniform(stream, dense.data<T>(), count_reals(dense), from, to); });
 }
 
 template <class H>
@@ -99,10 +98,14 @@ void uniform_(Tensor& self, double from, double to, Object* generator) {
   if (self.is_meta()) return;
   RandomStream& stream = stream_of(generator);
   switch (real) {
-    case DType::Float16: return fill_uniform_half<Half>(self, stream, from, to);
-    case DType::BFloat16: return fill_uniform_half<BFloat16>(self, stream, from, to);
-    case DType::Float32: return fill_uniform<float>(self, stream, from, to);
-    default: return fill_uniform<double>(self, stream, from, to);
+    case DType::Float16:
+      return fill_uniform_half<Half>(self, stream, from, to);
+    case DType::BFloat16:
+      return fill_uniform_half<BFloat16>(self, stream, from, to);
+    case DType::Float32:
+      return fill_uniform<float>(self, stream, from, to);
+    default:
+      return fill_uniform<double>(self, stream, from, to);
   }
 }
 
@@ -124,8 +127,10 @@ void random_(Tensor& self, Object* generator) {
   visit_real(d, [&]<class T>() {
     fill_each<T>(self, "random_", [&] {
       const uint64_t draw = (wide ? stream.next64() : stream.next32()) % range;
-      if constexpr (std::is_integral_v<T>) return T(draw);
-      else return from_double<T>(double(draw));
+      if constexpr (std::is_integral_v<T>)
+        return T(draw);
+      else
+        return from_double<T>(double(draw));
     });
   });
 }
@@ -166,7 +171,8 @@ void exponential_(Tensor& self, double lambd, Object* generator) {
   if (self.is_meta()) return;
   RandomStream& stream = stream_of(generator);
   visit_floating(self.dtype(), [&]<class T>() {
-    fill_each<T>(self, "exponential_", [&] { return from_double<T>(-1 / lambd * std::log1p(-stream.uniform_double())); });
+    fill_each<T>(self, "exponential_",
+                 [&] { return from_double<T>(-1 / lambd * std::log1p(-stream.uniform_double())); });
   });
 }
 

@@ -6,13 +6,16 @@
 
 namespace vivace::random {
 
-/// Calls `fill(dense)` with self, or, if self has gaps, with a tensor that is laid out in the same order and then copied.
+/// Calls `fill(dense)` with self, or, if self has gaps, with a tensor that is laid out in the same order and then
+/// copied.
 template <class F>
 void fill_in_order(Tensor& self, std::string_view op, F fill) {
   if (self.is_non_overlapping_and_dense()) return fill(self);
   for (int d = 0; d < self.ndim_; ++d) {
     if (self.size(d) > 1 && self.stride(d) == 0)
-      fail(op, ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. ",
+      fail(op,
+           ": unsupported operation: more than one element of the written-to tensor refers to a single memory "
+           "location. ",
            "Please clone() the tensor before performing the operation.");
   }
   const TensorRef dense = empty_like(self);
@@ -33,21 +36,34 @@ void fill_each(Tensor& self, std::string_view op, Draw draw) {
   });
 }
 
-/// The largest integer below which the type holds all integers (2^63 stands for int64's and uint64's, which checks skip).
+/// The largest integer below which the type holds all integers (2^63 stands for int64's and uint64's, which checks
+/// skip).
 inline double last_exact(DType t) {
   switch (t) {
-    case DType::Bool: return 1;
-    case DType::UInt8: return 0xff;
-    case DType::Int8: return 0x7f;
-    case DType::Int16: return 0x7fff;
-    case DType::UInt16: return 0xffff;
-    case DType::Int32: return 0x7fffffff;
-    case DType::UInt32: return 0xffffffff;
-    case DType::Float16: return 0x1p11;
-    case DType::BFloat16: return 0x1p8;
-    case DType::Float32: return 0x1p24;
-    case DType::Float64: return 0x1p53;
-    default: return 0x1p63;
+    case DType::Bool:
+      return 1;
+    case DType::UInt8:
+      return 0xff;
+    case DType::Int8:
+      return 0x7f;
+    case DType::Int16:
+      return 0x7fff;
+    case DType::UInt16:
+      return 0xffff;
+    case DType::Int32:
+      return 0x7fffffff;
+    case DType::UInt32:
+      return 0xffffffff;
+    case DType::Float16:
+      return 0x1p11;
+    case DType::BFloat16:
+      return 0x1p8;
+    case DType::Float32:
+      return 0x1p24;
+    case DType::Float64:
+      return 0x1p53;
+    default:
+      return 0x1p63;
   }
 }
 
@@ -67,10 +83,14 @@ T from_double(double x) {
 template <class F>
 void visit_floating(DType t, F&& f) {
   switch (t) {
-    case DType::Float16: return f.template operator()<Half>();
-    case DType::BFloat16: return f.template operator()<BFloat16>();
-    case DType::Float64: return f.template operator()<double>();
-    default: return f.template operator()<float>();
+    case DType::Float16:
+      return f.template operator()<Half>();
+    case DType::BFloat16:
+      return f.template operator()<BFloat16>();
+    case DType::Float64:
+      return f.template operator()<double>();
+    default:
+      return f.template operator()<float>();
   }
 }
 

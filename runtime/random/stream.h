@@ -1,4 +1,5 @@
-// The Mersenne twister (mt19937) with the state that PyTorch's CPU generator keeps: one seed gives one stream, here and there.
+// The Mersenne twister (mt19937) with the state that PyTorch's CPU generator keeps: one seed gives one stream, here and
+// there.
 #pragma once
 #include <cstddef>
 #include <cstdint>
