@@ -89,6 +89,7 @@ class Pointwise(Entry):
     operands: tuple[str, ...] = ()  # schema arguments that are read elementwise
     promoting: tuple[str, ...] = ()  # those that take part in promotion; the others are masks
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    check: str = ""  # C++ function `void checks::NAME(const Value* args)` that runs first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +197,7 @@ def _pointwise(
     options: dict[str, Any],
 ) -> Pointwise:
     own = {
-        name: options.pop(name) for name in ("integer", "complex", "boolean", "result", "choices") if name in options
+        name: options.pop(name) for name in ("integer", "complex", "boolean", "result", "choices", "check") if name in options
     }
     entry = Pointwise(
         kernel=kernel,

@@ -1,27 +1,33 @@
-"""Command line: `python -m codegen --out DIR | --check | --list-outputs`."""
+"""Command line: `python -m codegen --out DIR` writes everything, `--check` only reads the catalogue and lists it."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from catalogue.kinds import discover
+from codegen.generate import generate
 from codegen.model import CatalogueError
+from codegen.render import write_tree
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="codegen", description=__doc__)
     parser.add_argument("--check", action="store_true", help="list the entries, or the first error")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="make DIR hold exactly the generated files")
     options = parser.parse_args()
     try:
         entries = discover()
+        if options.check:
+            for entry in entries:
+                for schema in entry.schemas:
+                    print(f"{entry.where}: {entry.kind}: {schema}")
+        if options.out:
+            write_tree(options.out, generate(entries))
     except CatalogueError as error:
         print(error, file=sys.stderr)
         return 1
-    if options.check:
-        for entry in entries:
-            for schema in entry.schemas:
-                print(f"{entry.where}: {entry.kind}: {schema}")
     return 0
 
 

@@ -1,0 +1,238 @@
+"""Op objects with their argument tables, unboxed kernels and call wrappers: tables_*.cpp, ops.h, op_objects.h, all_ops.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from catalogue.kinds import Composite, Entry, Op, Pointwise
+from codegen import cpp
+from codegen.model import Argument
+from codegen.plan import OpPlan, Plan, kernel_functions
+from codegen.render import render, wrap
+
+NodeOf = Callable[[OpPlan], str | None]
+"""The NodeInfo symbol of an operator, or None."""
+InfoOf = Callable[[Entry], str]
+"""The PointwiseInfo symbol of an entry."""
+
+
+def emit(plan: Plan, node_of: NodeOf, info_of: InfoOf, bodies: Callable[[Entry], str]) -> dict[str, str]:
+    files = {}
+    for name, entries in plan.groups():
+        files[f"tables_{name}.cpp"] = _group(plan, entries, node_of, info_of, bodies)
+    schemas = [op.schema for op in plan.ops]
+    declarations = [_banner_line(entry) + "\n" + "\n".join(_declare(op) for op in _called(plan, entry)) for entry in plan.entries]
+    files["ops.h"] = render("ops.h.in", arrays=cpp.int_arrays(schemas), declarations=declarations)
+    files["op_objects.h"] = render("op_objects.h.in", declarations=[f"extern Op {op.symbol};" for op in plan.ops])
+    files["all_ops.cpp"] = render("all_ops.cpp.in", ops=[f"    &op::{op.symbol}," for op in plan.ops])
+    functions = kernel_functions(plan)
+    parts = {
+        space: [f"{declaration};  // {entry.id}" for namespace, declaration, entry in functions if namespace == space]
+        for space in ("meta", "kernels", "composite")
+    }
+    files["kernels.h"] = render("kernels.h.in", **parts)
+    return files
+
+
+def _banner_line(entry: Entry) -> str:
+    return f"// {entry.where}"
+
+
+def _called(plan: Plan, entry: Entry) -> list[OpPlan]:
+    return [op for op in plan.ops_of(entry) if op.op_class != "Out"]
+
+
+def _returned(op: OpPlan) -> str:
+    return "Tensor&" if op.op_class == "InPlace" else cpp.result_of(op.schema.returns)
+
+
+def _declare(op: OpPlan) -> str:
+    return f"{_returned(op)} {cpp.identifier(op.symbol)}({cpp.parameters(op.schema.arguments, defaults=True)});"
+
+
+def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf, bodies: Callable[[Entry], str]) -> str:
+    ops = [op for entry in entries for op in plan.ops_of(entry)]
+    wanted = {id(entry) for entry in entries}
+    declarations: dict[str, list[str]] = {"meta": [], "kernels": [], "composite": []}
+    for namespace, declaration, entry in kernel_functions(plan):
+        if id(entry) in wanted:
+            declarations[namespace].append(f"{declaration};")
+    for entry in entries:
+        for op in plan.ops_of(entry):
+            kernel = getattr(entry, "kernel", None)
+            if op.functional is None and isinstance(kernel, str) and kernel:
+                _ensure_declared(declarations, entry, op)
+    lines = [f"namespace {space} {{\n" + "\n".join(d) + f"\n}}  // namespace {space}" for space, d in declarations.items() if d]
+    infos = [info_of(entry) for entry in entries if isinstance(entry, Pointwise)]
+    lines += [f"extern const PointwiseInfo {info};" for info in infos]
+    nodes = dict.fromkeys(node for op in ops if (node := node_of(op)))
+    if nodes:
+        lines.append("namespace nodes {\n" + "\n".join(f"extern const NodeInfo {n};" for n in nodes) + "\n}  // namespace nodes")
+    lines.append("namespace op {\n" + "\n".join(f"extern Op {op.symbol};" for op in ops) + "\n}  // namespace op")
+    definitions = [f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([op.schema for op in ops])]
+    for entry in entries:
+        for op in plan.ops_of(entry):
+            definitions.append(f"\n// {op.schema}\n// {entry.where}")
+            definitions += _kernels(op)
+            definitions += _arguments(op)
+    wrappers = [_wrapper(op) for op in ops if op.op_class != "Out"]
+    bodies_text = [text for entry in entries if (text := bodies(entry))]
+    return render(
+        "tables.cpp.in",
+        source=str(entries[0].where).rpartition(":")[0],
+        declarations=[*lines, *bodies_text],
+        definitions=definitions,
+        ops=[_op(op, node_of, info_of) for op in ops],
+        wrappers=wrappers,
+    )
+
+
+def _ensure_declared(declarations: dict[str, list[str]], entry: Entry, op: OpPlan) -> None:
+    """A kernel that an earlier entry declared is declared here too: this file includes no common header."""
+    alone = kernel_functions(Plan((entry,), (op,), (), {}))
+    for namespace, declaration, _ in alone:
+        if f"{declaration};" not in declarations[namespace]:
+            declarations[namespace].append(f"{declaration};")
+
+
+def _arguments(op: OpPlan) -> list[str]:
+    if not op.schema.arguments:
+        return []
+    lines = [f"constexpr ArgSpec args_{op.symbol}[] = {{"]
+    lines += [f"    {_spec(a)}," for a in op.schema.arguments]
+    return [*lines, "};"]
+
+
+def _spec(a: Argument) -> str:
+    parts = [f".name = {cpp.string(a.name)}", f".kind = ArgKind::{cpp.kind_of(a)}"]
+    flags = {
+        "optional": a.type.optional,
+        "keyword_only": a.keyword_only,
+        "has_default": not a.required,
+        "is_output": a.is_output,
+        "is_mutated": a.type.mutated,
+    }
+    parts += [f".{name} = true" for name, value in flags.items() if value]
+    if a.type.list_size:
+        parts.append(f".list_size = {a.type.list_size}")
+    if fallback := cpp.default_value(a):
+        parts.append(f".fallback = {fallback}")
+    return "{" + ", ".join(parts) + "}"
+
+
+def _kernels(op: OpPlan) -> list[str]:
+    """The functions between the boxed convention and what the entry names."""
+    entry, schema, symbol = op.entry, op.schema, op.symbol
+    if op.functional is not None or isinstance(entry, Pointwise):
+        return []
+    arguments = ", ".join(cpp.unboxed(schema.arguments))
+    if isinstance(entry, Op) and op.op_class == "InPlace":
+        call = f"kernels::{entry.kernel}({arguments})"
+        return [
+            f"Object* kernel_{symbol}(const Op&, KeySet, Value* a) {{",
+            f"  {call};",
+            "  bump_version(*a[0].tensor);",
+            "  return Py_NewRef(a[0].tensor);",
+            "}",
+        ]
+    if isinstance(entry, Op) and entry.structured:
+        n = len(schema.returns)
+        meta = f"meta::{entry.kernel}({arguments})"
+        target = "out[0]" if n == 1 else f"std::tie({', '.join(f'out[{i}]' for i in range(n))})"
+        outputs = [f"*out[{i}]" for i in range(n)]
+        fill = f"kernels::{entry.kernel}({', '.join(filter(None, [arguments, *outputs]))})"
+        safe = str(entry.alias_safe).lower()
+        return [
+            f"void meta_{symbol}(Value* a, TensorRef* out) {{ {target} = {meta}; }}",
+            f"void fill_{symbol}(Value* a, Tensor* const* out) {{ {fill}; }}",
+            f"constexpr StructuredInfo structured_{symbol} = {{{n}, {safe}, meta_{symbol}, fill_{symbol}}};",
+        ]
+    namespace = "composite" if isinstance(entry, Composite) else "kernels"
+    kernel = getattr(entry, "kernel", "") or symbol
+    call = f"{namespace}::{kernel}({arguments})"
+    grad_flag = next((i for i, a in enumerate(schema.arguments) if a.name == "requires_grad"), None)
+    if grad_flag is not None:
+        call = f"with_requires_grad({call}, unbox<bool>(a[{grad_flag}]))"
+    head = f"Object* kernel_{symbol}(const Op&, KeySet, Value* a) {{"
+    if not schema.returns:
+        return [head, f"  {call};", "  return Py_NewRef(Py_None);", "}"]
+    return [head, f"  return box({call});", "}"]
+
+
+def _table(op: OpPlan, recorded: bool) -> str:
+    entry = op.entry
+    if isinstance(entry, Pointwise):
+        cpu, meta = "pointwise_kernel", "pointwise_meta"
+    elif op.functional is not None and isinstance(entry, Op) and entry.structured:
+        cpu = "structured_inplace" if op.op_class == "InPlace" else "structured_out"
+        meta = cpu
+    elif op.functional is not None:
+        if op.op_class == "InPlace":
+            cpu = "composite_inplace" if isinstance(entry, Composite) else "inplace_by_copy"
+        else:
+            cpu = "out_by_copy"
+        meta = cpu
+    elif isinstance(entry, Op) and entry.structured and op.op_class != "InPlace":
+        cpu, meta = "structured_kernel", "structured_meta"
+    else:
+        cpu = f"kernel_{op.symbol}"
+        neutral = isinstance(entry, Composite) or (isinstance(entry, Op) and entry.device_neutral)
+        meta = cpu if neutral else "missing_kernel"
+    backends = [cpu, meta, *["nullptr"] * 6]
+    return ", ".join([*backends, "autograd_kernel", "view_kernel"] if recorded else backends)
+
+
+def is_recorded(op: OpPlan, node: str | None) -> bool:
+    """Whether autograd has to see the call."""
+    if isinstance(op.entry, Composite):
+        return op.op_class == "Out"
+    return node is not None or op.op_class != "Plain"
+
+
+def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
+    entry, schema = op.entry, op.schema
+    node = node_of(op)
+    recorded = is_recorded(op, node)
+    tensor_mask = sum(1 << i for i, a in enumerate(schema.arguments) if a.type.is_tensor)
+    list_mask = sum(1 << i for i, a in enumerate(schema.arguments) if a.type.is_tensor_list)
+    nreturns = len(schema.returns) if all(r.type.is_tensor for r in schema.returns) else 0
+    fields = [
+        f".name = {cpp.string(schema.name)}",
+        f".overload = {cpp.string(schema.overload)}",
+        f".args = args_{op.symbol}" if schema.arguments else "",
+        f".nargs = {len(schema.arguments)}",
+        f".op_class = OpClass::{op.op_class}",
+        f".nreturns = {nreturns}",
+        f".tensor_args = {tensor_mask:#x}" if tensor_mask else "",
+        f".list_args = {list_mask:#x}" if list_mask else "",
+        f".node = &nodes::{node}" if node else "",
+    ]
+    if isinstance(entry, Pointwise):
+        fields.append(f".data = &{info_of(entry)}")
+    elif isinstance(entry, Op) and entry.structured and op.op_class == "Plain":
+        fields.append(f".data = &structured_{op.symbol}")
+    if op.functional is not None:
+        fields.append(f".functional = &{op.functional.symbol}")
+    fields += [
+        f".schema = {cpp.string(str(schema))}",
+        f".mask = {'kRecordedMask' if recorded else 'kBackendMask'}",
+        f".table = {{{_table(op, recorded)}}}",
+    ]
+    return wrap(f"constinit Op {op.symbol} = {{", [f for f in fields if f], "};")
+
+
+def _wrapper(op: OpPlan) -> str:
+    schema = op.schema
+    head = f"{_returned(op)} {cpp.identifier(op.symbol)}({cpp.parameters(schema.arguments)}) {{"
+    values = []
+    for a in schema.arguments:
+        if a.name in cpp.DROPPED:
+            values.append(cpp.default_value(a) or "Value::none()")
+        else:
+            values.append(f"to_value({cpp.identifier(a.name)})")
+    array = wrap("  Value a[] = {", values, "};", indent="      ") if values else "  Value* const a = nullptr;"
+    call = f"dispatch(op::{op.symbol}, gather_keys(op::{op.symbol}, a), a)"
+    if op.op_class == "InPlace":
+        return "\n".join([head, array, f"  Py_DECREF({call});", f"  return {cpp.identifier(schema.arguments[0].name)};", "}"])
+    result = cpp.result_of(schema.returns)
+    return "\n".join([head, array, f"  return unbox_result<{result}>({call});", "}"])

@@ -1,0 +1,227 @@
+"""What the entries become: one OpPlan per operator of the runtime (functional, in place, out=), and the Python names they get.
+
+Everything an emitter needs to know is decided here, so that emitters only write text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from catalogue.kinds import Composite, Entry, Op, Pointwise, View
+from codegen.model import ROOT, Argument, CatalogueError, Return, Schema, Type
+
+
+@dataclass(frozen=True)
+class OpPlan:
+    """An operator of the runtime: an overload of an entry in one of its forms."""
+
+    entry: Entry
+    schema: Schema
+    op_class: str  # of enum OpClass: Plain, InPlace, Out, View
+    functional: OpPlan | None = None  # of an in-place or out= form
+
+    @property
+    def symbol(self) -> str:
+        """The name of the C++ object in namespace vivace::op."""
+        return self.schema.cpp_name
+
+    @property
+    def base(self) -> OpPlan:
+        """The functional form: where the derivative and the kernel are declared."""
+        return self.functional or self
+
+
+@dataclass(frozen=True)
+class Signature:
+    """One overload behind a Python name."""
+
+    op: OpPlan
+    out: OpPlan | None
+    varargs: bool
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A Python name in one place: a function of a namespace, a method, a property."""
+
+    name: str
+    namespace: str  # "torch", "nn.functional", ... or "Tensor"
+    form: str  # "function", "method", "property"
+    signatures: tuple[Signature, ...]
+
+    @property
+    def symbol(self) -> str:
+        """`method_add`, `nn_functional_linear`."""
+        place = self.form if self.namespace == "Tensor" else self.namespace.replace(".", "_")
+        return f"{place}_{self.name}"
+
+    @property
+    def qualname(self) -> str:
+        prefix = {"Tensor": "Tensor", "torch": "torch", "private": "torch._C"}.get(self.namespace)
+        return f"{prefix or 'torch.' + self.namespace}.{self.name}"
+
+    @property
+    def entry(self) -> Entry:
+        return self.signatures[0].op.entry
+
+
+@dataclass(frozen=True)
+class Plan:
+    entries: tuple[Entry, ...]
+    ops: tuple[OpPlan, ...]
+    packets: tuple[Packet, ...]
+    by_name: dict[str, list[OpPlan]] = field(repr=False)
+
+    def groups(self, size: int = 12) -> list[tuple[str, list[Entry]]]:
+        """Entries by catalogue file, cut into chunks: the generated files. A chunk's name tells its file."""
+        files: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            files.setdefault(group_name(entry), []).append(entry)
+        groups = []
+        for name, entries in files.items():
+            chunks = [entries[i : i + size] for i in range(0, len(entries), size)]
+            for i, chunk in enumerate(chunks):
+                groups.append((name if len(chunks) == 1 else f"{name}_{i}", chunk))
+        return groups
+
+    def ops_of(self, entry: Entry) -> list[OpPlan]:
+        return [op for op in self.ops if op.entry is entry]
+
+
+def group_name(entry: Entry) -> str:
+    """catalogue/pointwise/arith.py -> pointwise_arith."""
+    path = entry.where.file
+    try:
+        path = path.relative_to(ROOT / "catalogue")
+    except ValueError:
+        path = path.relative_to(path.parent)
+    return "_".join(path.with_suffix("").parts)
+
+
+def make_plan(entries: Iterable[Entry]) -> Plan:
+    entries = tuple(entries)
+    ops = [op for entry in entries for op in _forms(entry)]
+    by_name: dict[str, list[OpPlan]] = {}
+    seen: dict[str, OpPlan] = {}
+    for op in ops:
+        other = seen.setdefault(op.symbol, op)
+        if other is not op:
+            raise CatalogueError(op.entry.where, f"{op.schema.full_name} is declared at {other.entry.where} too")
+        by_name.setdefault(op.schema.name, []).append(op)
+    return Plan(entries, tuple(ops), tuple(_packets(ops)), by_name)
+
+
+_SELF = Type("Tensor", alias="a", mutated=True)
+
+
+def _forms(entry: Entry) -> list[OpPlan]:
+    ops = []
+    for schema in entry.schemas:
+        op = OpPlan(entry, schema, _class(entry, schema))
+        ops.append(op)
+        if entry.inplace and schema.arguments[0].type.is_tensor:
+            ops.append(OpPlan(entry, _inplace_schema(schema), "InPlace", op))
+        if entry.out:
+            ops.append(OpPlan(entry, _out_schema(schema), "Out", op))
+    return ops
+
+
+def _class(entry: Entry, schema: Schema) -> str:
+    if isinstance(entry, View):
+        return "View"
+    first = schema.arguments[0] if schema.arguments else None
+    if first and first.type.is_tensor and first.type.mutated:
+        return "InPlace"
+    return "Plain"
+
+
+def _inplace_schema(schema: Schema) -> Schema:
+    first = replace(schema.arguments[0], type=_SELF)
+    return replace(schema, name=schema.name + "_", arguments=(first, *schema.arguments[1:]), returns=(Return(_SELF),))
+
+
+def _out_schema(schema: Schema) -> Schema:
+    overload = "out" if schema.overload in ("", "Tensor") else f"{schema.overload}_out"
+    outputs = []
+    for i, r in enumerate(schema.returns):
+        letter = "abcdefgh"[i]
+        name = "out" if len(schema.returns) == 1 else (r.name or f"out{i}")
+        outputs.append(Argument(name, Type("Tensor", alias=letter, mutated=True), keyword_only=True, is_output=True))
+    returns = tuple(Return(a.type, r.name) for a, r in zip(outputs, schema.returns, strict=True))
+    return replace(schema, overload=overload, arguments=(*schema.arguments, *outputs), returns=returns)
+
+
+def _packets(ops: list[OpPlan]) -> list[Packet]:
+    """Overloads of one Python name, from however many entries, in catalogue order."""
+    outs = {id(op.functional): op for op in ops if op.op_class == "Out"}
+    places: dict[tuple[str, str, str], list[Signature]] = {}
+
+    def add(place: tuple[str, str, str], op: OpPlan) -> None:
+        arguments = op.schema.arguments[0 if place[1] != "Tensor" else 1 :]
+        positional = [a for a in arguments if not a.keyword_only and not a.is_output]
+        varargs = len(positional) == 1 and positional[0].type.is_list and positional[0].type.base == "int"
+        signature = Signature(op, outs.get(id(op)), varargs)
+        signatures = places.setdefault(place, [])
+        if signature not in signatures:
+            signatures.append(signature)
+
+    for op in ops:
+        if op.op_class == "Out":
+            continue
+        entry, name = op.entry, op.schema.name
+        derived = op.op_class == "InPlace" and op.functional is not None
+        suffix = "_" if derived else ""
+        method = op.schema.arguments and op.schema.arguments[0].name == "self" and op.schema.arguments[0].type.is_tensor
+        names = [(entry.namespace, name)]
+        for alias in entry.aliases:
+            namespace, _, short = alias.rpartition(".")
+            names.append((namespace or entry.namespace, short + suffix))
+        for namespace, public in names:
+            # In place, only what takes a lone tensor is a function too (torch.exp_).
+            function = "function" in entry.variants and (not derived or _is_unary(entry))
+            if function:
+                add((public, namespace, "function"), op)
+            if namespace in ("torch", entry.namespace) and method:
+                if "method" in entry.variants:
+                    add((public, "Tensor", "method"), op)
+                if "property" in entry.variants:
+                    add((public, "Tensor", "property"), op)
+    return [Packet(name, namespace, form, tuple(s)) for (name, namespace, form), s in places.items()]
+
+
+def _is_unary(entry: Entry) -> bool:
+    return isinstance(entry, Pointwise) and entry.operands == ("self",)
+
+
+def kernel_functions(plan: Plan) -> list[tuple[str, str, Entry]]:
+    """Every C++ function that an entry promises: (namespace, declaration without semicolon, entry), each once."""
+    from codegen import cpp
+
+    declared: dict[tuple[str, str], str] = {}
+    functions = []
+    for op in plan.ops:
+        if op.functional is not None:
+            continue
+        entry, schema = op.entry, op.schema
+        arguments = cpp.parameters(schema.arguments)
+        result = cpp.result_of(schema.returns)
+        wanted: list[tuple[str, str]] = []
+        if isinstance(entry, Composite) and entry.kernel:
+            wanted.append(("composite", f"{result} {entry.kernel}({arguments})"))
+        elif isinstance(entry, Op) and op.op_class == "InPlace":
+            wanted.append(("kernels", f"void {entry.kernel}({arguments})"))
+        elif isinstance(entry, Op) and entry.structured:
+            outputs = [f"Tensor& {r.name or ('out' if len(schema.returns) == 1 else f'out{i}')}" for i, r in enumerate(schema.returns)]
+            wanted.append(("meta", f"{result} {entry.kernel}({arguments})"))
+            wanted.append(("kernels", f"void {entry.kernel}({', '.join(filter(None, [arguments, *outputs]))})"))
+        elif isinstance(entry, Op):
+            wanted.append(("kernels", f"{result} {entry.kernel}({arguments})"))
+        for namespace, declaration in wanted:
+            key = (namespace, declaration.split("(")[0].split()[-1])
+            other = declared.setdefault(key, declaration)
+            if other is declaration:
+                functions.append((namespace, declaration, entry))
+            elif other.partition("(")[2] != declaration.partition("(")[2]:
+                raise CatalogueError(entry.where, f"{namespace}::{key[1]} is also used with other arguments: {other}")
+    return functions

@@ -1,0 +1,206 @@
+// In place and out= differ from the functional form only in where the result goes, so they are written once, here.
+#include "runtime/dispatch/generic.h"
+
+#include <algorithm>
+
+#include "runtime/autograd/grad.h"
+#include "runtime/core/promote.h"
+
+namespace vivace {
+namespace {
+
+constexpr int kMaxOutputs = 8;
+
+struct Fresh {
+  TensorRef refs[kMaxOutputs];
+  Tensor* raw[kMaxOutputs];
+  int n;
+};
+
+/// The outputs that an op's shape function makes.
+void make_outputs(const StructuredInfo& info, Value* args, Fresh& fresh) {
+  fresh.n = info.nout;
+  info.meta(args, fresh.refs);
+  for (int i = 0; i < fresh.n; ++i) fresh.raw[i] = fresh.refs[i].get();
+}
+
+Object* tuple_of(TensorRef* refs, int n) {
+  Object* tuple = PyTuple_New(n);
+  for (int i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple, i, refs[i] ? refs[i].release() : Py_NewRef(Py_None));
+  return tuple;
+}
+
+/// Whether t shares memory with a tensor among the first n arguments other than `except`.
+bool shares_memory(const Op& op, const Value* args, int n, const Tensor& t, const Tensor* except = nullptr) {
+  const auto same = [&](const Tensor* x) { return x && x != except && x->storage_ == t.storage_; };
+  for (int i = 0; i < n; ++i) {
+    if (op.tensor_args >> i & 1) {
+      if (!args[i].is_none() && same(args[i].tensor)) return true;
+    } else if (op.list_args >> i & 1) {
+      for (const Tensor* x : args[i].tensor_list())
+        if (same(x)) return true;
+    }
+  }
+  return false;
+}
+
+bool same_layout(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && std::ranges::equal(a.sizes(), b.sizes()) &&
+         (std::ranges::equal(a.strides(), b.strides()) || (a.is_contiguous() && b.is_contiguous()));
+}
+
+/// PyTorch's names of dtypes in messages.
+const char* scalar_type_name(DType t) {
+  static const char* const names[] = {"Bool", "Byte",     "Char",  "Short",  "UInt16",       "Int",          "UInt32", "Long",
+                                      "UInt64", "Half", "BFloat16", "Float", "Double", "ComplexFloat", "ComplexDouble"};
+  return names[int(t)];
+}
+
+void check_castable(const Tensor& result, const Tensor& out) {
+  if (!can_cast(result.dtype(), out.dtype())) [[unlikely]]
+    fail("result type ", scalar_type_name(result.dtype()), " can't be cast to the desired output type ",
+         scalar_type_name(out.dtype()));
+}
+
+/// How many of op's arguments are the functional op's.
+int num_inputs(const Op& op) {
+  int n = op.nargs;
+  while (n > 0 && op.args[n - 1].is_output) --n;
+  return n;
+}
+
+void finish_inplace(const Op& op, Tensor& self, const Tensor& result) {
+  if (!std::ranges::equal(self.sizes(), result.sizes())) [[unlikely]]
+    fail(op.name, ": output with shape ", self.sizes(), " doesn't match the broadcast shape ", result.sizes());
+  check_castable(result, self);
+  if (!self.is_meta()) copy_into(self, result);
+  bump_version(self);
+}
+
+void finish_out(Tensor& out, const Tensor& result) {
+  prepare_out(out, result);
+  if (!out.is_meta()) copy_into(out, result);
+  bump_version(out);
+}
+
+/// What an out= call returns: its out arguments.
+Object* outputs_of(const Op& op, const Value* args, int ninputs) {
+  const int n = op.nargs - ninputs;
+  if (n == 1) return Py_NewRef(args[ninputs].tensor);
+  Object* tuple = PyTuple_New(n);
+  for (int i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple, i, Py_NewRef(args[ninputs + i].tensor));
+  return tuple;
+}
+
+}  // namespace
+
+void prepare_out(Tensor& out, const Tensor& result) {
+  check_castable(result, out);
+  if (out.device() != result.device()) [[unlikely]]
+    fail("Expected out tensor to have device ", name(result.device().type), ", but got ", name(out.device().type),
+         " instead");
+  if (std::ranges::equal(out.sizes(), result.sizes())) return;
+  if (out.numel() != 0) {
+    const std::string text =
+        str("An output with one or more elements was resized since it had shape ", out.sizes(),
+            ", which does not match the required output shape ", result.sizes(),
+            ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero"
+            " elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).");
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw PythonError{};
+  }
+  resize_into(out, result.sizes());
+}
+
+Object* structured_kernel(const Op& op, KeySet, Value* args) {
+  const auto& info = *static_cast<const StructuredInfo*>(op.data);
+  if (info.nout == 1) [[likely]] {
+    TensorRef out;
+    info.meta(args, &out);
+    Tensor* raw = out.get();
+    info.fill(args, &raw);
+    return out.release();
+  }
+  Fresh fresh;
+  make_outputs(info, args, fresh);
+  info.fill(args, fresh.raw);
+  return tuple_of(fresh.refs, fresh.n);
+}
+
+Object* structured_meta(const Op& op, KeySet, Value* args) {
+  const auto& info = *static_cast<const StructuredInfo*>(op.data);
+  Fresh fresh;
+  make_outputs(info, args, fresh);
+  return fresh.n == 1 ? fresh.refs[0].release() : tuple_of(fresh.refs, fresh.n);
+}
+
+Object* structured_inplace(const Op& op, KeySet, Value* args) {
+  const auto& info = *static_cast<const StructuredInfo*>(op.functional->data);
+  Tensor& self = *args[0].tensor;
+  Fresh fresh;
+  make_outputs(info, args, fresh);
+  Tensor* const result = fresh.raw[0];
+  if (info.alias_safe && !self.is_meta() && same_layout(self, *result) && !shares_memory(op, args, op.nargs, self, &self)) {
+    Tensor* const raw = &self;
+    info.fill(args, &raw);
+    bump_version(self);
+  } else {
+    if (!self.is_meta()) info.fill(args, fresh.raw);
+    finish_inplace(op, self, *result);
+  }
+  return Py_NewRef(&self);
+}
+
+Object* structured_out(const Op& op, KeySet, Value* args) {
+  const auto& info = *static_cast<const StructuredInfo*>(op.functional->data);
+  const int ninputs = num_inputs(op);
+  Fresh fresh;
+  make_outputs(info, args, fresh);
+  Tensor* direct[kMaxOutputs];
+  bool all_direct = true;
+  for (int i = 0; i < fresh.n; ++i) {
+    Tensor& out = *args[ninputs + i].tensor;
+    prepare_out(out, *fresh.raw[i]);
+    direct[i] = &out;
+    all_direct = all_direct && same_layout(out, *fresh.raw[i]) && !shares_memory(op, args, ninputs, out);
+  }
+  const bool meta = fresh.raw[0]->is_meta();
+  if (!meta) info.fill(args, all_direct ? direct : fresh.raw);
+  for (int i = 0; i < fresh.n; ++i) {
+    if (!meta && !all_direct) copy_into(*direct[i], *fresh.raw[i]);
+    bump_version(*direct[i]);
+  }
+  return outputs_of(op, args, ninputs);
+}
+
+Object* inplace_by_copy(const Op& op, KeySet keys, Value* args) {
+  const TensorRef result =
+      TensorRef::steal(static_cast<Tensor*>(redispatch(*op.functional, keys & kBackendKeys, args)));
+  Tensor& self = *args[0].tensor;
+  finish_inplace(op, self, *result);
+  return Py_NewRef(&self);
+}
+
+Object* out_by_copy(const Op& op, KeySet keys, Value* args) {
+  const int ninputs = num_inputs(op);
+  const Ref<Object> result = Ref<Object>::steal(redispatch(*op.functional, keys & kBackendKeys, args));
+  if (PyTuple_Check(result.get())) {
+    for (int i = ninputs; i < op.nargs; ++i)
+      finish_out(*args[i].tensor, *static_cast<Tensor*>(PyTuple_GET_ITEM(result.get(), i - ninputs)));
+  } else {
+    finish_out(*args[ninputs].tensor, *static_cast<Tensor*>(result.get()));
+  }
+  return outputs_of(op, args, ninputs);
+}
+
+Object* missing_kernel(const Op& op, KeySet keys, Value*) {
+  const char* backend = keys & bit(Key::Meta) ? "Meta" : "CPU";
+  fail_not_implemented("Could not run 'aten::", op.name, *op.overload ? "." : "", op.overload, "' with arguments from the '",
+                       backend, "' backend: it has no kernel there.");
+}
+
+TensorRef with_requires_grad(TensorRef t, bool requires_grad) {
+  if (requires_grad) set_requires_grad(*t, true);
+  return t;
+}
+
+}  // namespace vivace
