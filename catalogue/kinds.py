@@ -197,7 +197,9 @@ def _pointwise(
     options: dict[str, Any],
 ) -> Pointwise:
     own = {
-        name: options.pop(name) for name in ("integer", "complex", "boolean", "result", "choices", "check") if name in options
+        name: options.pop(name)
+        for name in ("integer", "complex", "boolean", "result", "choices", "check")
+        if name in options
     }
     entry = Pointwise(
         kernel=kernel,

@@ -40,7 +40,13 @@ _KINDS = {
     "Generator": "Generator",
     "Object": "Object",
 }
-_LIST_KINDS = {"int": "IntList", "bool": "IntList", "float": "FloatList", "Scalar": "ScalarList", "Tensor": "TensorList"}
+_LIST_KINDS = {
+    "int": "IntList",
+    "bool": "IntList",
+    "float": "FloatList",
+    "Scalar": "ScalarList",
+    "Tensor": "TensorList",
+}
 _KEYWORDS = frozenset(
     "and auto bool break case catch char class const continue default delete do double else enum explicit export extern false "
     "float for friend goto if inline int long mutable namespace new not operator or private protected public register return "

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from catalogue.kinds import Composite, Entry, Op, Pointwise, View
+from codegen import cpp
 from codegen.model import ROOT, Argument, CatalogueError, Return, Schema, Type
 
 
@@ -23,8 +24,8 @@ class OpPlan:
 
     @property
     def symbol(self) -> str:
-        """The name of the C++ object in namespace vivace::op."""
-        return self.schema.cpp_name
+        """The name of the C++ object in namespace vivace::op, and of the call wrapper in vivace::ops."""
+        return cpp.identifier(self.schema.cpp_name)
 
     @property
     def base(self) -> OpPlan:
@@ -144,9 +145,7 @@ def _inplace_schema(schema: Schema) -> Schema:
 def _out_schema(schema: Schema) -> Schema:
     overload = "out" if schema.overload in ("", "Tensor") else f"{schema.overload}_out"
     outputs = []
-    for i, r in enumerate(schema.returns):
-        letter = "abcdefgh"[i]
-        name = "out" if len(schema.returns) == 1 else (r.name or f"out{i}")
+    for letter, name in zip("abcdefgh", output_names(schema), strict=False):
         outputs.append(Argument(name, Type("Tensor", alias=letter, mutated=True), keyword_only=True, is_output=True))
     returns = tuple(Return(a.type, r.name) for a, r in zip(outputs, schema.returns, strict=True))
     return replace(schema, overload=overload, arguments=(*schema.arguments, *outputs), returns=returns)
@@ -194,34 +193,61 @@ def _is_unary(entry: Entry) -> bool:
     return isinstance(entry, Pointwise) and entry.operands == ("self",)
 
 
-def kernel_functions(plan: Plan) -> list[tuple[str, str, Entry]]:
-    """Every C++ function that an entry promises: (namespace, declaration without semicolon, entry), each once."""
-    from codegen import cpp
+@dataclass(frozen=True)
+class Function:
+    """A hand-written C++ function that an entry names."""
 
-    declared: dict[tuple[str, str], str] = {}
-    functions = []
-    for op in plan.ops:
-        if op.functional is not None:
-            continue
-        entry, schema = op.entry, op.schema
-        arguments = cpp.parameters(schema.arguments)
-        result = cpp.result_of(schema.returns)
-        wanted: list[tuple[str, str]] = []
-        if isinstance(entry, Composite) and entry.kernel:
-            wanted.append(("composite", f"{result} {entry.kernel}({arguments})"))
-        elif isinstance(entry, Op) and op.op_class == "InPlace":
-            wanted.append(("kernels", f"void {entry.kernel}({arguments})"))
-        elif isinstance(entry, Op) and entry.structured:
-            outputs = [f"Tensor& {r.name or ('out' if len(schema.returns) == 1 else f'out{i}')}" for i, r in enumerate(schema.returns)]
-            wanted.append(("meta", f"{result} {entry.kernel}({arguments})"))
-            wanted.append(("kernels", f"void {entry.kernel}({', '.join(filter(None, [arguments, *outputs]))})"))
-        elif isinstance(entry, Op):
-            wanted.append(("kernels", f"{result} {entry.kernel}({arguments})"))
-        for namespace, declaration in wanted:
-            key = (namespace, declaration.split("(")[0].split()[-1])
-            other = declared.setdefault(key, declaration)
-            if other is declaration:
-                functions.append((namespace, declaration, entry))
-            elif other.partition("(")[2] != declaration.partition("(")[2]:
-                raise CatalogueError(entry.where, f"{namespace}::{key[1]} is also used with other arguments: {other}")
-    return functions
+    namespace: str
+    name: str
+    result: str
+    types: tuple[str, ...]
+    names: tuple[str, ...]
+    entry: Entry
+
+    @property
+    def declaration(self) -> str:
+        parameters = ", ".join(f"{t} {n}" for t, n in zip(self.types, self.names, strict=True))
+        return f"{self.result} {self.name}({parameters});"
+
+
+def functions_of(op: OpPlan) -> list[Function]:
+    """What the entry of a functional operator promises to exist."""
+    entry, schema = op.entry, op.schema
+    kernel = getattr(entry, "kernel", None)
+    if op.functional is not None or not isinstance(kernel, str) or not kernel:
+        return []
+    given = [a for _, a in cpp.passed(schema.arguments)]
+    types = tuple(cpp.type_of(a.type) for a in given)
+    names = tuple(cpp.identifier(a.name) for a in given)
+    result = cpp.result_of(schema.returns)
+    if isinstance(entry, Op) and op.op_class == "InPlace":
+        return [Function("kernels", kernel, "void", types, names, entry)]
+    if isinstance(entry, Op) and entry.structured:
+        outputs = output_names(schema)
+        fill_types = (*types, *["Tensor&"] * len(outputs))
+        return [
+            Function("meta", kernel, result, types, names, entry),
+            Function("kernels", kernel, "void", fill_types, (*names, *outputs), entry),
+        ]
+    return [Function("composite" if isinstance(entry, Composite) else "kernels", kernel, result, types, names, entry)]
+
+
+def output_names(schema: Schema) -> tuple[str, ...]:
+    """What the outputs are called, as out= arguments and in kernels."""
+    if len(schema.returns) == 1:
+        return ("out",)
+    taken = {a.name for a in schema.inputs}
+    return tuple(r.name if r.name and r.name not in taken else f"out{i}" for i, r in enumerate(schema.returns))
+
+
+def kernel_functions(ops: Iterable[OpPlan]) -> list[Function]:
+    """Every C++ function that operators name, each once. CatalogueError where two entries disagree on one."""
+    declared: dict[tuple[str, str], Function] = {}
+    for op in ops:
+        for function in functions_of(op):
+            key = (function.namespace, function.name)
+            other = declared.setdefault(key, function)
+            if (other.result, other.types) != (function.result, function.types):
+                text = f"{key[0]}::{key[1]} is used with other types at {other.entry.where}: {other.declaration}"
+                raise CatalogueError(function.entry.where, text)
+    return list(declared.values())

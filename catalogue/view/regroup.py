@@ -28,7 +28,12 @@ view_as = composite(
 reshape = composite(
     "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
     kernel="reshape",
-    samples=lambda s: [s(s.t(2, 6), (3, -1)), s(s.t(3, 4, permuted=True), (2, 6)), s(s.t(), (1,)), s(s.t(0, 3), (3, 0))],
+    samples=lambda s: [
+        s(s.t(2, 6), (3, -1)),
+        s(s.t(3, 4, permuted=True), (2, 6)),
+        s(s.t(), (1,)),
+        s(s.t(0, 3), (3, 0)),
+    ],
     doc="The same elements in other sizes: a view where possible, else a copy.",
 )
 reshape_as = composite(

@@ -21,13 +21,15 @@ def emit(plan: Plan, node_of: NodeOf, info_of: InfoOf, bodies: Callable[[Entry],
     for name, entries in plan.groups():
         files[f"tables_{name}.cpp"] = _group(plan, entries, node_of, info_of, bodies)
     schemas = [op.schema for op in plan.ops]
-    declarations = [_banner_line(entry) + "\n" + "\n".join(_declare(op) for op in _called(plan, entry)) for entry in plan.entries]
+    declarations = [
+        _banner_line(entry) + "\n" + "\n".join(_declare(op) for op in _called(plan, entry)) for entry in plan.entries
+    ]
     files["ops.h"] = render("ops.h.in", arrays=cpp.int_arrays(schemas), declarations=declarations)
     files["op_objects.h"] = render("op_objects.h.in", declarations=[f"extern Op {op.symbol};" for op in plan.ops])
     files["all_ops.cpp"] = render("all_ops.cpp.in", ops=[f"    &op::{op.symbol}," for op in plan.ops])
-    functions = kernel_functions(plan)
+    functions = kernel_functions(plan.ops)
     parts = {
-        space: [f"{declaration};  // {entry.id}" for namespace, declaration, entry in functions if namespace == space]
+        space: [f"{f.declaration}  // {f.entry.where}" for f in functions if f.namespace == space]
         for space in ("meta", "kernels", "composite")
     }
     files["kernels.h"] = render("kernels.h.in", **parts)
@@ -47,29 +49,28 @@ def _returned(op: OpPlan) -> str:
 
 
 def _declare(op: OpPlan) -> str:
-    return f"{_returned(op)} {cpp.identifier(op.symbol)}({cpp.parameters(op.schema.arguments, defaults=True)});"
+    return f"{_returned(op)} {op.symbol}({cpp.parameters(op.schema.arguments, defaults=True)});"
 
 
 def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf, bodies: Callable[[Entry], str]) -> str:
     ops = [op for entry in entries for op in plan.ops_of(entry)]
-    wanted = {id(entry) for entry in entries}
-    declarations: dict[str, list[str]] = {"meta": [], "kernels": [], "composite": []}
-    for namespace, declaration, entry in kernel_functions(plan):
-        if id(entry) in wanted:
-            declarations[namespace].append(f"{declaration};")
-    for entry in entries:
-        for op in plan.ops_of(entry):
-            kernel = getattr(entry, "kernel", None)
-            if op.functional is None and isinstance(kernel, str) and kernel:
-                _ensure_declared(declarations, entry, op)
-    lines = [f"namespace {space} {{\n" + "\n".join(d) + f"\n}}  // namespace {space}" for space, d in declarations.items() if d]
+    # Declared here rather than included: an edit of another entry must not compile this file again.
+    lines = []
+    functions = kernel_functions(ops)
+    for space in ("meta", "kernels", "composite"):
+        if declarations := [f.declaration for f in functions if f.namespace == space]:
+            lines.append(f"namespace {space} {{\n" + "\n".join(declarations) + f"\n}}  // namespace {space}")
     infos = [info_of(entry) for entry in entries if isinstance(entry, Pointwise)]
     lines += [f"extern const PointwiseInfo {info};" for info in infos]
     nodes = dict.fromkeys(node for op in ops if (node := node_of(op)))
     if nodes:
-        lines.append("namespace nodes {\n" + "\n".join(f"extern const NodeInfo {n};" for n in nodes) + "\n}  // namespace nodes")
+        lines.append(
+            "namespace nodes {\n" + "\n".join(f"extern const NodeInfo {n};" for n in nodes) + "\n}  // namespace nodes"
+        )
     lines.append("namespace op {\n" + "\n".join(f"extern Op {op.symbol};" for op in ops) + "\n}  // namespace op")
-    definitions = [f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([op.schema for op in ops])]
+    definitions = [
+        f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([op.schema for op in ops])
+    ]
     for entry in entries:
         for op in plan.ops_of(entry):
             definitions.append(f"\n// {op.schema}\n// {entry.where}")
@@ -85,14 +86,6 @@ def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf, b
         ops=[_op(op, node_of, info_of) for op in ops],
         wrappers=wrappers,
     )
-
-
-def _ensure_declared(declarations: dict[str, list[str]], entry: Entry, op: OpPlan) -> None:
-    """A kernel that an earlier entry declared is declared here too: this file includes no common header."""
-    alone = kernel_functions(Plan((entry,), (op,), (), {}))
-    for namespace, declaration, _ in alone:
-        if f"{declaration};" not in declarations[namespace]:
-            declarations[namespace].append(f"{declaration};")
 
 
 def _arguments(op: OpPlan) -> list[str]:
@@ -223,7 +216,7 @@ def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
 
 def _wrapper(op: OpPlan) -> str:
     schema = op.schema
-    head = f"{_returned(op)} {cpp.identifier(op.symbol)}({cpp.parameters(schema.arguments)}) {{"
+    head = f"{_returned(op)} {op.symbol}({cpp.parameters(schema.arguments)}) {{"
     values = []
     for a in schema.arguments:
         if a.name in cpp.DROPPED:
@@ -233,6 +226,8 @@ def _wrapper(op: OpPlan) -> str:
     array = wrap("  Value a[] = {", values, "};", indent="      ") if values else "  Value* const a = nullptr;"
     call = f"dispatch(op::{op.symbol}, gather_keys(op::{op.symbol}, a), a)"
     if op.op_class == "InPlace":
-        return "\n".join([head, array, f"  Py_DECREF({call});", f"  return {cpp.identifier(schema.arguments[0].name)};", "}"])
+        return "\n".join(
+            [head, array, f"  Py_DECREF({call});", f"  return {cpp.identifier(schema.arguments[0].name)};", "}"]
+        )
     result = cpp.result_of(schema.returns)
     return "\n".join([head, array, f"  return unbox_result<{result}>({call});", "}"])

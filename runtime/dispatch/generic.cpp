@@ -192,6 +192,14 @@ Object* out_by_copy(const Op& op, KeySet keys, Value* args) {
   return outputs_of(op, args, ninputs);
 }
 
+Object* composite_inplace(const Op& op, KeySet, Value* args) {
+  static const Op& copy = *find_op("copy_", "");
+  const TensorRef result =
+      TensorRef::steal(static_cast<Tensor*>(dispatch(*op.functional, gather_keys(*op.functional, args), args)));
+  Value copy_args[] = {args[0], Value::of(result.get()), Value::of(false)};
+  return dispatch(copy, gather_keys(copy, copy_args), copy_args);
+}
+
 Object* missing_kernel(const Op& op, KeySet keys, Value*) {
   const char* backend = keys & bit(Key::Meta) ? "Meta" : "CPU";
   fail_not_implemented("Could not run 'aten::", op.name, *op.overload ? "." : "", op.overload, "' with arguments from the '",

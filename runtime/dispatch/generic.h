@@ -22,6 +22,9 @@ Object* structured_out(const Op& op, KeySet keys, Value* args);
 Object* inplace_by_copy(const Op& op, KeySet keys, Value* args);
 Object* out_by_copy(const Op& op, KeySet keys, Value* args);
 
+/// In place for composites: the functional form and copy_, both dispatched from the top, so that autograd records them.
+Object* composite_inplace(const Op& op, KeySet keys, Value* args);
+
 /// For backends that an operator has no kernel for: throws.
 Object* missing_kernel(const Op& op, KeySet keys, Value* args);
 
