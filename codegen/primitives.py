@@ -102,24 +102,18 @@ def _same(name: str, allowed: frozenset[str]) -> Rule:
     return rule
 
 
-def _unary(name: str, allowed: frozenset[str]) -> Rule:
-    return _same(name, allowed)
-
-
 NUMBERS = FLOATING | INTEGER
-minimum = _same("minimum", NUMBERS)  # NaN if either is
-maximum = _same("maximum", NUMBERS)
 div = _same("div", FLOATING)
 idiv = _same("idiv", INTEGER)  # towards zero; x / 0 is 0, INT_MIN / -1 wraps
 irem = _same("irem", INTEGER)  # its remainder, 0 for x % 0
 fma = _same("fma", FLOATING)  # a * b + c; rounded once where the processor can
-sqrt = _unary("sqrt", FLOATING)
-floor = _unary("floor", FLOATING)
-ceil = _unary("ceil", FLOATING)
-trunc = _unary("trunc", FLOATING)
-round = _unary("round", FLOATING)  # half to even
-neg_ = _unary("neg", NUMBERS)
-abs_ = _unary("abs", NUMBERS)
+sqrt = _same("sqrt", FLOATING)
+floor = _same("floor", FLOATING)
+ceil = _same("ceil", FLOATING)
+trunc = _same("trunc", FLOATING)
+round = _same("round", FLOATING)  # half to even
+neg_ = _same("neg", NUMBERS)
+abs_ = _same("abs", NUMBERS)
 bitwise_left_shift = _same("bitwise_left_shift", INTEGER)  # 0 beyond the width
 bitwise_right_shift = _same("bitwise_right_shift", INTEGER)  # all sign bits beyond the width
 low_bits = _same("low_bits", FLOATING)  # keeps the upper half of a significand: low_bits(x) * low_bits(y) is exact
@@ -128,6 +122,8 @@ low_bits = _same("low_bits", FLOATING)  # keeps the upper half of a significand:
 def _arithmetic(name: str) -> Rule:
     def rule(a: Any, b: Any) -> Expr:
         type, (a, b) = unify(a, b)
+        if type in MASKS and name in ("add", "mul"):
+            return (bitwise_or if name == "add" else bitwise_and)(a, b)
         if type not in NUMBERS:
             raise TraceError(f"{name} is not defined for {type}")
         if name == "mul" and is_const(b, 1) or name == "sub" and is_const(b, 0):
@@ -171,7 +167,22 @@ for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
 bitwise_and = _same("bitwise_and", INTEGER | MASKS)
 bitwise_or = _same("bitwise_or", INTEGER | MASKS)
 bitwise_xor = _same("bitwise_xor", INTEGER | MASKS)
-bitwise_not = _unary("bitwise_not", INTEGER | MASKS)
+bitwise_not = _same("bitwise_not", INTEGER | MASKS)
+
+
+def _extreme(name: str, of_masks: Rule) -> Rule:
+    """NaN if either operand is."""
+
+    def rule(a: Any, b: Any) -> Expr:
+        type, (a, b) = unify(a, b)
+        return of_masks(a, b) if type in MASKS else Expr(name, (a, b), type=type)
+
+    PRIMITIVES[name] = rule
+    return rule
+
+
+minimum = _extreme("minimum", bitwise_and)
+maximum = _extreme("maximum", bitwise_or)
 
 
 def truth(value: Expr) -> Expr:

@@ -22,21 +22,15 @@ struct PointwiseRow {
   uint16_t loop;    // index into the loop table
 };
 
-struct PointwiseCase {
-  PointwiseRow rows[kNumDTypes];
-};
-
 struct PointwiseInfo {
   const char* name;  // in errors
   uint8_t noperands;
   uint8_t nparams;
   uint8_t operands[kMaxOperands];  // argument index of each input of the loop: a Tensor, or a Scalar that takes part in promotion
-  uint8_t params[kMaxParams];      // argument index of each Scalar, int, float or bool that the loop reads as a number
+  uint8_t params[kMaxParams];      // argument index of each number that the loop reads as an attribute
   uint8_t bool_operands;           // bit i: operand i is read as bool and takes no part in promotion
-  bool zero_dim_is_scalar;         // the common dtype comes from the first operand alone
-  const PointwiseCase* cases;
-  uint8_t (*choose)(const Value* args);  // which case the attributes select; null: there is one
-  void (*check)(const Value* args);      // further conditions; null: none
+  const PointwiseRow* rows;        // by common dtype of the operands
+  const PointwiseInfo& (*choose)(const Value* args);  // the variant that strings, flags and absent arguments select, or null
 };
 
 /// Kernels for Op::table whose Op::data is a PointwiseInfo. They serve OpClass Plain, InPlace (writes args[0]) and Out (writes the

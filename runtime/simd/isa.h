@@ -18,6 +18,10 @@ const char* name(Isa isa);
   (::vivace::isa() == ::vivace::Isa::Avx512 ? avx512::symbol   \
    : ::vivace::isa() == ::vivace::Isa::Avx2 ? avx2::symbol     \
                                             : baseline::symbol)
+/// For NAME.isa2.cpp, which has no AVX-512 copy.
+#define VIVACE_PICK2(symbol) (::vivace::isa() >= ::vivace::Isa::Avx2 ? avx2::symbol : baseline::symbol)
 #else
 #define VIVACE_PICK(symbol) (baseline::symbol)
+#define VIVACE_PICK2(symbol) (baseline::symbol)
 #endif
+#define VIVACE_PICK1(symbol) (baseline::symbol)

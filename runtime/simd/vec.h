@@ -114,6 +114,15 @@ VIVACE_INLINE i64 abs(i64 a) { return where(a < 0, neg(a), a); }
 VIVACE_INLINE u64 abs(u64 a) { return a; }
 VIVACE_INLINE u8 abs(u8 a) { return a; }
 
+template <class V>
+VIVACE_INLINE V minimum(V a, V b) {
+  return where(a < b, a, b);
+}
+template <class V>
+VIVACE_INLINE V maximum(V a, V b) {
+  return where(a > b, a, b);
+}
+
 /// Shifts by a constant below the width; of a signed vector the sign is shifted in.
 template <int kCount, class V>
 VIVACE_INLINE V shift_left(V a) {

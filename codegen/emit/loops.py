@@ -1,0 +1,231 @@
+"""Writes traced bodies as C++ loops over vectors, and groups them into files by what they are compiled for."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+
+from codegen import expr as ex
+from codegen import primitives as p
+from codegen.expr import Expr
+from codegen.model import Where
+
+ELEMENT = {"f32": "float", "f64": "double", "i32": "int32_t", "i64": "int64_t", "u8": "uint8_t", "u64": "uint64_t"} | {
+    "m8": "uint8_t", "c32": "float", "c64": "double",
+}  # fmt: skip
+INFIX = {
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
+}  # fmt: skip
+PER_LANE = frozenset({"idiv", "irem", "bitwise_left_shift", "bitwise_right_shift", "scalar"})
+"""What has no vector instruction: such loops are compiled for the baseline only."""
+LOOPS_PER_FILE = 24
+
+
+def quote(text: str) -> str:
+    return json.dumps(text)
+
+
+@dataclass(frozen=True)
+class Loop:
+    name: str
+    index: int
+    text: str
+
+
+@dataclass
+class Bodies:
+    """All loops, numbered in the order in which they are asked for."""
+
+    _known: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _groups: dict[tuple[str, str], list[Loop]] = field(default_factory=dict)
+    _names: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: str, where: Where, type: str, body: Expr, operands: int, params: int, masked: list[int]) -> int:
+        """The number of the loop that computes body; 1 is the first, 0 is none."""
+        key = (id(body), type, operands, params, tuple(masked))
+        if key in self._known:
+            return self._known[key]
+        index = self._known[key] = len(self._known) + 1
+        count = self._names[name] = self._names.get(name, 0) + 1
+        if count > 1:
+            name = f"{name}_{count}"
+        group = (_module(where), _sets(type, body))
+        self._groups.setdefault(group, []).append(Loop(name, index, write_loop(name, where, type, body, operands, masked)))
+        return index
+
+    def files(self) -> dict[str, str]:
+        files: dict[str, str] = {}
+        parts: list[tuple[str, str, list[Loop]]] = []
+        for (module, sets), loops in self._groups.items():
+            for i in range(0, len(loops), LOOPS_PER_FILE):
+                part = f"{module}_{sets}_{i // LOOPS_PER_FILE}"
+                chunk = loops[i : i + LOOPS_PER_FILE]
+                suffix = {"all": ".isa.cpp", "int": ".isa2.cpp", "base": ".cpp"}[sets]
+                files[f"loops/{part}{suffix}"] = _file(part, sets, chunk)
+                parts.append((part, sets, chunk))
+        files["loop_table.cpp"] = _table(parts, len(self._known) + 1)
+        return files
+
+
+def _module(where: Where) -> str:
+    return where.file.stem
+
+
+def _sets(type: str, body: Expr) -> str:
+    ops = {n.op for n in ex.nodes(body)}
+    if ops & PER_LANE or type == "u64":
+        return "base"
+    return "all" if type in p.FLOATING else "int"
+
+
+def _file(part: str, sets: str, loops: list[Loop]) -> str:
+    isa = "#define VIVACE_ISA baseline\n" if sets == "base" else ""
+    bodies = "\n".join(loop.text for loop in loops)
+    names = ", ".join(loop.name for loop in loops)
+    return (
+        f'// Loops over vectors.\n{isa}#include "runtime/loop/loop.h"\n#include "runtime/simd/scalar_math.h"\n'
+        f'#include "runtime/simd/vec.h"\n\nnamespace vivace::VIVACE_ISA {{\nnamespace {{\n\n{bodies}\n}}  // namespace\n\n'
+        f"extern const Loop {part}[];\nconst Loop {part}[] = {{{names}}};\n\n}}  // namespace vivace::VIVACE_ISA\n"
+    )
+
+
+def _table(parts: list[tuple[str, str, list[Loop]]], size: int) -> str:
+    declared = {"all": ("baseline", "avx2", "avx512"), "int": ("baseline", "avx2"), "base": ("baseline",)}
+    lines = []
+    for isa in ("baseline", "avx2", "avx512"):
+        names = [f"extern const Loop {part}[];\n" for part, sets, _ in parts if isa in declared[sets]]
+        guard = ("", "") if isa == "baseline" else ("#ifdef __x86_64__\n", "#endif\n")
+        lines.append(f"{guard[0]}namespace {isa} {{\n{''.join(names)}}}  // namespace {isa}\n{guard[1]}")
+    pick = {"all": "VIVACE_PICK", "int": "VIVACE_PICK2", "base": "VIVACE_PICK1"}
+    fill = "".join(
+        f"  static const uint16_t {part}_at[] = {{{', '.join(str(loop.index) for loop in chunk)}}};\n"
+        f"  put({pick[sets]}({part}), {part}_at, {len(chunk)});\n"
+        for part, sets, chunk in parts
+    )
+    return (
+        '// All loops of the chosen instruction set.\n#include "runtime/loop/loop.h"\n#include "runtime/simd/isa.h"\n\n'
+        f"namespace vivace {{\n{''.join(lines)}\nLoop loop_table[{size}];\n\nnamespace {{\n"
+        "void put(const Loop* loops, const uint16_t* at, int n) {\n"
+        "  for (int i = 0; i < n; ++i) loop_table[at[i]] = loops[i];\n}\n"
+        f"bool fill() {{\n{fill}  return true;\n}}\n[[maybe_unused]] const bool filled = fill();\n}}  // namespace\n}}  // namespace vivace\n"
+    )
+
+
+# ---- one loop
+
+
+def write_loop(name: str, where: Where, type: str, body: Expr, operands: int, masked: list[int]) -> str:
+    part = p.COMPLEX.get(type, type)
+    element = ELEMENT[part]
+    out_type = body.type or ""
+    out_element = "uint8_t" if out_type in p.MASKS else ELEMENT[p.COMPLEX.get(out_type, out_type)]
+    order = ex.nodes(body)
+    used = {n.args[0] for n in order if n.op == "param"}
+    reads = any(u.startswith("q") for u in used)
+    lines = [f"// {where}", f"void {name}(char* const* p, int64_t n, const Param*{' q' if reads else ''}) {{"]
+    lines.append(f"  auto* out = reinterpret_cast<{out_element}*>(p[0]);")
+    for i in range(operands):
+        if not used & {f"x{i}", f"x{i}_re", f"x{i}_im"}:
+            continue
+        source = "uint8_t" if i in masked or type == "m8" else element
+        lines.append(f"  const auto* in{i} = reinterpret_cast<const {source}*>(p[{i + 1}]);")
+    names = _Names()
+    for leaf in order:
+        if leaf.op == "param" and leaf.args[0].startswith("q"):
+            lines.append(f"  const {leaf.type} {leaf.args[0]} = {_param(leaf)};")
+    lines.append(f"  for (int64_t i = 0; i < n; i += lanes<{element}>) {{")
+    lines.append("    const int64_t left = n - i;")
+    for i in range(operands):
+        if f"x{i}" in used:
+            lines.append(f"    const {_vector(i, type, masked)} x{i} = {_load(i, type, masked, part)};")
+        elif used & {f"x{i}_re", f"x{i}_im"}:
+            lines.append(f"    {part} x{i}_re, x{i}_im;\n    load_pairs(in{i} + 2 * i, left, x{i}_re, x{i}_im);")
+    for node in order:
+        if node.op in ("param", "complex"):
+            continue
+        if node.op == "const":
+            names.set(node, constant(node))
+            continue
+        names.set(node, fresh := f"t{names.count}")
+        names.count += 1
+        lines.append(f"    const {node.type} {fresh} = {_operation(node, names)};")
+    lines.append(f"    {_store(body, names)}")
+    lines.append("  }\n}\n")
+    return "\n".join(lines)
+
+
+class _Names:
+    def __init__(self) -> None:
+        self._of: dict[Expr, str] = {}
+        self.count = 0
+
+    def set(self, node: Expr, name: str) -> None:
+        self._of[node] = name
+
+    def __getitem__(self, node: Expr) -> str:
+        return node.args[0] if node.op == "param" else self._of[node]
+
+
+def _param(leaf: Expr) -> str:
+    name, type = leaf.args[0], leaf.type or ""
+    slot = name.removesuffix("_re").removesuffix("_im")[1:]
+    member = "imag" if name.endswith("_im") else "f" if type in p.FLOATING else "i"
+    if type in p.MASKS:
+        return f"{type}{{}} - int8_t(q[{slot}].i != 0)"
+    return f"splat<{ELEMENT[type]}>({ELEMENT[type]}(q[{slot}].{member}))"
+
+
+def _vector(i: int, type: str, masked: list[int]) -> str:
+    return p.mask_of(p.COMPLEX.get(type, type)) if i in masked else type
+
+
+def _load(i: int, type: str, masked: list[int], part: str) -> str:
+    if i in masked or type == "m8":
+        return f"load_mask{p.bits(part)}(in{i} + i, left)"
+    return f"load(in{i} + i, left)"
+
+
+def _store(body: Expr, names: _Names) -> str:
+    if body.op == "complex":
+        return f"store_pairs(out + 2 * i, {names[body.args[0]]}, {names[body.args[1]]}, left);"
+    if body.type in p.MASKS:
+        return f"store_mask(out + i, {names[body]}, left);"
+    return f"store(out + i, {names[body]}, left);"
+
+
+def constant(node: Expr) -> str:
+    value, type = node.args[0], node.type or ""
+    if type in p.MASKS:
+        return f"~{type}{{}}" if value else f"{type}{{}}"
+    if type in p.FLOATING:
+        suffix = "f" if type == "f32" else ""
+        if math.isnan(value):
+            text = f'__builtin_nan{suffix}("")'
+        elif math.isinf(value):
+            text = f"{'-' if value < 0 else ''}__builtin_inf{suffix}()"
+        else:
+            text = f"{value.hex()}{suffix}"
+        return f"splat<{ELEMENT[type]}>({text})"
+    if type == "i64" and value == -(2**63):
+        return "splat<int64_t>(INT64_MIN)"
+    return f"splat<{ELEMENT[type]}>({ELEMENT[type]}({value}))"
+
+
+def _operation(node: Expr, names: _Names) -> str:
+    options = dict(node.kwargs)
+    args = [names[a] for a in node.args]
+    if node.op in INFIX:
+        return f"{args[0]} {INFIX[node.op]} {args[1]}"
+    if node.op == "bitwise_not":
+        return f"~{args[0]}"
+    if node.op == "bitcast":
+        return f"bitcast<{options['to']}>({args[0]})"
+    if node.op in ("shift_left", "shift_right"):
+        return f"{node.op}<{options['count']}>({args[0]})"
+    function = f"[](auto... x) {{ return scalar::{options['function']}(x...); }}" if "function" in options else ""
+    if node.op == "scalar":
+        return f"each({function}, {', '.join(args)})"
+    if node.op == "rare":
+        return f"rare({args[0]}, {args[1]}, {function}, {', '.join(args[2:])})"
+    return f"{node.op}({', '.join(args)})"

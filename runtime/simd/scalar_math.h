@@ -1,0 +1,39 @@
+// Functions that loop on their data or have no short vector form; loops call them per lane.
+#pragma once
+
+namespace vivace::scalar {
+
+#define VIVACE_SCALAR1(name) \
+  float name(float x);       \
+  double name(double x);
+#define VIVACE_SCALAR2(name)       \
+  float name(float x, float y);    \
+  double name(double x, double y);
+
+VIVACE_SCALAR1(sin)
+VIVACE_SCALAR1(cos)
+VIVACE_SCALAR1(tan)
+VIVACE_SCALAR1(lgamma)
+VIVACE_SCALAR1(digamma)
+VIVACE_SCALAR1(trigamma)
+VIVACE_SCALAR1(erfinv)
+VIVACE_SCALAR1(erf)
+VIVACE_SCALAR1(erfc)
+VIVACE_SCALAR1(asin)
+VIVACE_SCALAR1(acos)
+VIVACE_SCALAR1(atan)
+VIVACE_SCALAR1(sinh)
+VIVACE_SCALAR1(cosh)
+VIVACE_SCALAR1(asinh)
+VIVACE_SCALAR1(acosh)
+VIVACE_SCALAR1(atanh)
+VIVACE_SCALAR2(pow)
+VIVACE_SCALAR2(fmod)
+VIVACE_SCALAR2(atan2)
+VIVACE_SCALAR2(hypot)
+VIVACE_SCALAR2(nextafter)
+
+#undef VIVACE_SCALAR1
+#undef VIVACE_SCALAR2
+
+}  // namespace vivace::scalar
