@@ -1,7 +1,8 @@
 // torch.dtype and what is asked of element types: aliases, promotion, the default dtype.
 // The objects are static and live for ever; they are pickled by name.
 #include "bindings/convert.h"
-#include "bindings/exports.h"
+#include "bindings/init.h"
+#include "bindings/tables.h"
 
 namespace vivace {
 
@@ -46,33 +47,25 @@ PyMethodDef dtype_methods[] = {
     {"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
     {"to_real", dtype_to_real, METH_NOARGS, "The real type that belongs to this type."},
     {"to_complex", dtype_to_complex, METH_NOARGS, "The complex type that belongs to this type."},
-    {nullptr, nullptr, 0, nullptr},
+    kNoMethod,
 };
 
-PyGetSetDef dtype_getsets[] = {
-    {"itemsize", [](Object* self, void*) { return PyLong_FromSize_t(item_size(value_of(self))); }, nullptr, nullptr,
-     nullptr},
-    {"is_floating_point", [](Object* self, void*) { return PyBool_FromLong(is_floating(value_of(self))); }, nullptr,
-     nullptr, nullptr},
-    {"is_complex", [](Object* self, void*) { return PyBool_FromLong(is_complex(value_of(self))); }, nullptr, nullptr,
-     nullptr},
-    {"is_signed", [](Object* self, void*) { return PyBool_FromLong(is_signed(value_of(self))); }, nullptr, nullptr,
-     nullptr},
-    {"abbr", [](Object* self, void*) { return PyUnicode_FromString(kAbbreviations[int(value_of(self))]); }, nullptr,
-     nullptr, nullptr},
-    {"__module__", [](Object*, void*) { return PyUnicode_FromString("vivace"); }, nullptr, nullptr, nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr},
+PyGetSetDef dtype_attributes[] = {
+    attribute("itemsize", [](Object* self, void*) { return PyLong_FromSize_t(item_size(value_of(self))); }),
+    attribute("is_floating_point", [](Object* self, void*) { return PyBool_FromLong(is_floating(value_of(self))); }),
+    attribute("is_complex", [](Object* self, void*) { return PyBool_FromLong(is_complex(value_of(self))); }),
+    attribute("is_signed", [](Object* self, void*) { return PyBool_FromLong(is_signed(value_of(self))); }),
+    attribute("abbr", [](Object* self, void*) { return PyUnicode_FromString(kAbbreviations[int(value_of(self))]); }),
+    attribute("__module__", [](Object*, void*) { return PyUnicode_FromString("vivace"); }),
+    kNoAttribute,
 };
 
 PyTypeObject make_dtype_type() {
-  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
-  type.tp_name = "torch.dtype";
-  type.tp_basicsize = sizeof(DTypeObject);
-  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  PyTypeObject type = plain_type("torch.dtype", sizeof(DTypeObject), Py_TPFLAGS_DISALLOW_INSTANTIATION);
   type.tp_doc = "The type of a tensor's elements.";
   type.tp_repr = dtype_repr;
   type.tp_methods = dtype_methods;
-  type.tp_getset = dtype_getsets;
+  type.tp_getset = dtype_attributes;
   return type;
 }
 

@@ -1,0 +1,163 @@
+// From tensors to Python numbers and lists: item, tolist, int(t), len(t), iter(t), x in t.
+#include "bindings/convert.h"
+#include "bindings/exports.h"
+#include "bindings/tables.h"
+#include "generated/ops.h"
+#include "runtime/autograd/view.h"
+
+namespace vivace {
+
+namespace {
+
+Tensor& tensor_of(Object* self) { return *reinterpret_cast<Tensor*>(self); }
+
+/// Throws unless t has one element with a value.
+const char* only_element(const Tensor& t) {
+  if (t.numel() != 1) [[unlikely]]
+    fail("a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
+  if (t.is_meta()) [[unlikely]]
+    fail("Tensor.item() cannot be called on meta tensors");
+  return t.raw();
+}
+
+/// For the conversions that Python asks for by itself: another type of error.
+const char* only_number(const Tensor& t) {
+  if (t.numel() != 1) fail_value("only one element tensors can be converted to Python scalars");
+  return only_element(t);
+}
+
+Object* list_of(const Tensor& t, int dim, const char* p) {
+  if (dim == t.dim()) return checked(element_to_python(p, t.dtype()));
+  const int64_t n = t.sizes()[dim], step = t.strides()[dim] * int64_t(t.item_size());
+  auto list = Ref<Object>::steal(checked(PyList_New(n)));
+  for (int64_t i = 0; i < n; ++i) PyList_SET_ITEM(list.get(), i, list_of(t, dim + 1, p + i * step));
+  return list.release();
+}
+
+Object* tensor_item(Object* self, Object*) {
+  return guarded([&] { return element_to_python(only_element(tensor_of(self)), tensor_of(self).dtype()); });
+}
+
+Object* tensor_tolist(Object* self, Object*) {
+  return guarded([&] {
+    const Tensor& t = tensor_of(self);
+    if (t.is_meta()) fail_not_implemented("Cannot copy out of meta tensor; no data!");
+    return list_of(t, 0, t.raw());
+  });
+}
+
+Object* tensor_complex(Object* self, Object*) {
+  return guarded([&] {
+    auto number = Ref<Object>::steal(checked(element_to_python(only_number(tensor_of(self)), tensor_of(self).dtype())));
+    const Py_complex value = PyComplex_AsCComplex(number.get());
+    if (value.real == -1 && PyErr_Occurred()) throw PythonError{};
+    return PyComplex_FromCComplex(value);
+  });
+}
+
+/// The number, a complex one without imaginary part as a float.
+Object* real_number(const Tensor& t, const char* target) {
+  auto number = Ref<Object>::steal(checked(element_to_python(only_number(t), t.dtype())));
+  if (!is_complex(t.dtype())) return number.release();
+  if (PyComplex_ImagAsDouble(number.get()) != 0)
+    fail("value cannot be converted to type ", target, " without overflow");
+  return PyFloat_FromDouble(PyComplex_RealAsDouble(number.get()));
+}
+
+}  // namespace
+
+Scalar item(const Tensor& t) {
+  const char* p = only_element(t);
+  return visit(t.dtype(), [&]<class T>() -> Scalar {
+    const T value = *reinterpret_cast<const T*>(p);
+    if constexpr (std::is_same_v<T, bool>) {
+      return Scalar(value);
+    } else if constexpr (std::is_integral_v<T>) {
+      return Scalar(int64_t(value));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return Scalar(double(value));
+    } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      return Scalar(double(to_float(value)));
+    } else {
+      return Scalar(value.re, value.im);
+    }
+  });
+}
+
+int tensor_bool(Object* self) {
+  return guarded_or(-1, [&] {
+    const Tensor& t = tensor_of(self);
+    if (t.numel() == 0) fail("Boolean value of Tensor with no values is ambiguous");
+    if (t.numel() > 1) fail("Boolean value of Tensor with more than one value is ambiguous");
+    return int(item(t).to_bool());
+  });
+}
+
+Object* tensor_int(Object* self) {
+  return guarded([&] {
+    auto number = Ref<Object>::steal(real_number(tensor_of(self), "int64_t"));
+    return PyNumber_Long(number.get());
+  });
+}
+
+Object* tensor_float(Object* self) {
+  return guarded([&] {
+    auto number = Ref<Object>::steal(real_number(tensor_of(self), "double"));
+    return PyNumber_Float(number.get());
+  });
+}
+
+Object* tensor_index(Object* self) {
+  return guarded([&] {
+    const Tensor& t = tensor_of(self);
+    if (t.numel() != 1 || !(is_integral(t.dtype()) || is_bool(t.dtype())))
+      fail_type("only integer tensors of a single element can be converted to an index");
+    auto number = Ref<Object>::steal(checked(element_to_python(only_element(t), t.dtype())));
+    return PyNumber_Long(number.get());
+  });
+}
+
+Py_ssize_t tensor_length(Object* self) {
+  const Tensor& t = tensor_of(self);
+  if (t.dim() > 0) [[likely]]
+    return Py_ssize_t(t.sizes()[0]);
+  PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
+  return -1;
+}
+
+Object* tensor_iter(Object* self) {
+  return guarded([&] {
+    Tensor& t = tensor_of(self);
+    if (t.dim() == 0) fail_type("iteration over a 0-d tensor");
+    const std::vector<TensorRef> parts = ops::unbind_int(t, 0);
+    auto tuple = Ref<Object>::steal(checked(PyTuple_New(Py_ssize_t(parts.size()))));
+    for (size_t i = 0; i < parts.size(); ++i)
+      PyTuple_SET_ITEM(tuple.get(), Py_ssize_t(i), Py_NewRef(parts[i].object()));
+    return PyObject_GetIter(tuple.get());
+  });
+}
+
+int tensor_contains(Object* self, Object* element) {
+  return guarded_or(-1, [&] {
+    Scalar scalar;
+    TensorRef equal;
+    if (is_tensor(element)) {
+      equal = ops::eq_Tensor(tensor_of(self), tensor_of(element));
+    } else if (unwrap_scalar(element, &scalar)) {
+      equal = ops::eq_Scalar(tensor_of(self), scalar);
+    } else {
+      fail("Tensor.__contains__ only supports Tensor or scalar, but you passed in a <class '",
+           Py_TYPE(element)->tp_name, "'>.");
+    }
+    return int(item(*ops::any(*equal)).to_bool());
+  });
+}
+
+PyMethodDef kItemMethods[] = {
+    {"item", tensor_item, METH_NOARGS, "item() -> number\n\nThe only element as a Python number."},
+    {"tolist", tensor_tolist, METH_NOARGS, "tolist() -> list or number\n\nThe elements as nested lists."},
+    {"__complex__", tensor_complex, METH_NOARGS, nullptr},
+    kNoMethod,
+};
+
+}  // namespace vivace
