@@ -3,9 +3,8 @@
 // value is not. `wrap` returns a new reference.
 #pragma once
 #include "bindings/guard.h"
-#include "bindings/tensor_type.h"
 #include "runtime/core/promote.h"
-#include "runtime/core/tensor.h"
+#include "runtime/core/tensor_object.h"
 
 namespace vivace {
 

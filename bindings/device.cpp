@@ -1,5 +1,5 @@
-// torch.device. Every name that PyTorch knows makes an object, so that scripts may mention devices; only cpu and meta can be
-// used, and `unwrap_device`, which every argument goes through, says so.
+// torch.device. Every name that PyTorch knows makes an object, so that scripts may mention devices; only cpu and meta
+// can be used, and `unwrap_device`, which every argument goes through, says so.
 #include <cstring>
 #include <string>
 
@@ -11,9 +11,9 @@ namespace vivace {
 
 namespace {
 
-constexpr const char* kDeviceTypes[] = {"cpu", "meta",   "cuda", "privateuseone", "ipu", "xpu", "mkldnn",
-                                        "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla",
-                                        "lazy", "vulkan", "mps", "hpu", "mtia"};
+constexpr const char* kDeviceTypes[] = {"cpu",    "meta",   "cuda",   "privateuseone", "ipu", "xpu",  "mkldnn",
+                                        "opengl", "opencl", "ideep",  "hip",           "ve",  "fpga", "maia",
+                                        "xla",    "lazy",   "vulkan", "mps",           "hpu", "mtia"};
 constexpr uint8_t kCpu = uint8_t(DeviceType::CPU), kMeta = uint8_t(DeviceType::Meta);
 
 DeviceObject& device_of(Object* self) { return *reinterpret_cast<DeviceObject*>(self); }
@@ -93,8 +93,7 @@ Object* device_new(PyTypeObject*, Object* args, Object* kwargs) {
     int64_t number;
     if (!unwrap_int(index, &number))
       fail_type("device(): argument 'index' (position 2) must be int, not ", Py_TYPE(index)->tp_name);
-    if (parsed.index >= 0)
-      fail("type (string) must not include an index because index was passed explicitly: ", text);
+    if (parsed.index >= 0) fail("type (string) must not include an index because index was passed explicitly: ", text);
     if (number < 0) fail("Device index must not be negative");
     if (number > 127) fail("Device index ", number, " is too large");
     return make_device(parsed.kind, int8_t(number));

@@ -19,9 +19,8 @@ bool reads_as_tuple(Object* key) {
 }
 
 [[noreturn]] void fail_index_type(Object* element) {
-  fail_index(
-      "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ",
-      Py_TYPE(element)->tp_name, ")");
+  fail_index("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ",
+             Py_TYPE(element)->tp_name, ")");
 }
 
 int64_t slice_bound(Object* bound, int64_t fallback) {

@@ -1,6 +1,8 @@
-// a[key]. Ints, slices, new axes and ellipses become one view where nothing but the backend looks at the call, and a chain of
-// select, slice and unsqueeze where autograd or a mode has to see it. Arrays then go to index().
+// a[key]. Ints, slices, new axes and ellipses become one view where nothing but the backend looks at the call, and a
+// chain of select, slice and unsqueeze where autograd or a mode has to see it. Arrays then go to index().
 #include "bindings/indexing.h"
+
+#include <algorithm>
 
 #include "bindings/exports.h"
 #include "generated/ops.h"
@@ -99,7 +101,9 @@ TensorRef walk_key(Walk walk, const IndexKey& key, std::vector<Tensor*>* arrays)
   };
   for (const Index& item : key) {
     switch (item.kind) {
-      case Index::Int: walk.select(item.start); break;
+      case Index::Int:
+        walk.select(item.start);
+        break;
       case Index::Slice:
         walk.slice(item);
         plain_dims(1);
@@ -137,8 +141,7 @@ Object* select_first(Tensor& t, int64_t index) {
   const int64_t *size = t.sizes().data(), *stride = t.strides().data();
   const int64_t at = wrap_index(index, size[0], 0);
   return make_view(t, {size + 1, size_t(n - 1)}, {stride + 1, size_t(n - 1)}, t.storage_offset() + at * stride[0])
-      .release()
-      ->object();
+      .release();
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The parts of init_value_types: each readies its types and adds them and their values to the module. They throw PythonError.
+// The parts of init_value_types: each readies its types and adds them and their values to the module. They throw
+// PythonError.
 #pragma once
 #include "runtime/core/object.h"
 

@@ -52,7 +52,8 @@ void add_names(Object* module, PyTypeObject* type, NameObject* objects, const ch
 }  // namespace
 
 PyTypeObject layout_type = make_name_type("torch.layout", "How a tensor's elements lie in memory.");
-PyTypeObject memory_format_type = make_name_type("torch.memory_format", "The order of a tensor's dimensions in memory.");
+PyTypeObject memory_format_type =
+    make_name_type("torch.memory_format", "The order of a tensor's dimensions in memory.");
 
 Object* wrap(Layout layout) { return Py_NewRef(&layouts[int(layout)]); }
 Object* wrap(MemoryFormat format) { return Py_NewRef(&formats[int(format)]); }

@@ -26,10 +26,14 @@ constexpr FloatLimits limits_of(double resolution) {
 
 FloatLimits float_limits(DType t) {
   switch (t) {
-    case DType::Float16: return {16, 0x1p-10, 65504, 0x1p-14, 1e-3};
-    case DType::BFloat16: return {16, 0x1p-7, 0x1.fep127, 0x1p-126, 1e-2};
-    case DType::Float64: return limits_of<double>(1e-15);
-    default: return limits_of<float>(1e-6);
+    case DType::Float16:
+      return {16, 0x1p-10, 65504, 0x1p-14, 1e-3};
+    case DType::BFloat16:
+      return {16, 0x1p-7, 0x1.fep127, 0x1p-126, 1e-2};
+    case DType::Float64:
+      return limits_of<double>(1e-15);
+    default:
+      return limits_of<float>(1e-6);
   }
 }
 
@@ -115,8 +119,8 @@ Object* iinfo_repr(Object* self) {
   return guarded([&] {
     const DType t = dtype_of(self);
     const double span = double(1ULL << (8 * item_size(t) - 1));
-    const std::string text = str("iinfo(min=", short_text(is_signed(t) ? -span : 0), ", max=",
-                                 short_text(is_signed(t) ? span - 1 : 2 * span - 1), ", dtype=", t, ")");
+    const std::string text = str("iinfo(min=", short_text(is_signed(t) ? -span : 0),
+                                 ", max=", short_text(is_signed(t) ? span - 1 : 2 * span - 1), ", dtype=", t, ")");
     return PyUnicode_FromString(text.c_str());
   });
 }
@@ -124,21 +128,26 @@ Object* iinfo_repr(Object* self) {
 PyGetSetDef finfo_attributes[] = {
     attribute("dtype", get_dtype),
     attribute("bits", get_bits),
-    attribute("eps", [](Object* self, void*) { return PyFloat_FromDouble(float_limits(self).eps); },
-              "The smallest x such that 1 + x != 1."),
+    attribute(
+        "eps", [](Object* self, void*) { return PyFloat_FromDouble(float_limits(self).eps); },
+        "The smallest x such that 1 + x != 1."),
     attribute("max", [](Object* self, void*) { return PyFloat_FromDouble(float_limits(self).max); }),
     attribute("min", [](Object* self, void*) { return PyFloat_FromDouble(-float_limits(self).max); }),
     attribute("tiny", [](Object* self, void*) { return PyFloat_FromDouble(float_limits(self).smallest_normal); }),
     attribute("smallest_normal",
               [](Object* self, void*) { return PyFloat_FromDouble(float_limits(self).smallest_normal); }),
-    attribute("resolution", [](Object* self, void*) { return PyFloat_FromDouble(float_limits(self).resolution); },
-              "Decimal resolution."),
+    attribute(
+        "resolution", [](Object* self, void*) { return PyFloat_FromDouble(float_limits(self).resolution); },
+        "Decimal resolution."),
     kNoAttribute,
 };
 
 PyGetSetDef iinfo_attributes[] = {
-    attribute("dtype", get_dtype), attribute("bits", get_bits), attribute("min", get_min),
-    attribute("max", get_max),     kNoAttribute,
+    attribute("dtype", get_dtype),
+    attribute("bits", get_bits),
+    attribute("min", get_min),
+    attribute("max", get_max),
+    kNoAttribute,
 };
 
 PyTypeObject make_limits_type(const char* name, newfunc make, reprfunc repr, PyGetSetDef* attributes, const char* doc) {

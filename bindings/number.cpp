@@ -1,4 +1,5 @@
-// Numbers and lists of numbers from Python. NumPy's scalars are known by the name of their type, so NumPy is never imported here.
+// Numbers and lists of numbers from Python. NumPy's scalars are known by the name of their type, so NumPy is never
+// imported here.
 #include <cstring>
 
 #include "bindings/convert.h"
@@ -61,14 +62,17 @@ bool unwrap_scalar_slow(Object* object, Scalar* out) {
     *out = Scalar(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object));
   } else {
     switch (numpy_scalar_kind(object)) {
-      case NumpyKind::None: return false;
+      case NumpyKind::None:
+        return false;
       case NumpyKind::Bool: {
         const int truth = PyObject_IsTrue(object);
         checked(truth);
         *out = Scalar(truth != 0);
         break;
       }
-      case NumpyKind::Int: *out = Scalar(index_value(object)); break;
+      case NumpyKind::Int:
+        *out = Scalar(index_value(object));
+        break;
       case NumpyKind::Float: {
         const double value = PyFloat_AsDouble(object);
         if (value == -1 && PyErr_Occurred()) throw PythonError{};
@@ -168,11 +172,16 @@ bool unwrap_ints(Object* object, Dims* out) {
 
 Object* wrap(const Scalar& scalar) {
   switch (scalar.tag) {
-    case Tag::Bool: return PyBool_FromLong(scalar.i != 0);
-    case Tag::Int: return PyLong_FromLongLong(scalar.i);
-    case Tag::Float: return PyFloat_FromDouble(scalar.f);
-    case Tag::Complex: return PyComplex_FromDoubles(scalar.f, scalar.imag);
-    default: Py_RETURN_NONE;
+    case Tag::Bool:
+      return PyBool_FromLong(scalar.i != 0);
+    case Tag::Int:
+      return PyLong_FromLongLong(scalar.i);
+    case Tag::Float:
+      return PyFloat_FromDouble(scalar.f);
+    case Tag::Complex:
+      return PyComplex_FromDoubles(scalar.f, scalar.imag);
+    default:
+      Py_RETURN_NONE;
   }
 }
 

@@ -1,5 +1,5 @@
-// torch.Size: a tuple of ints that prints and slices as itself. `wrap_size` stands behind every `a.shape`, so objects come
-// from free lists by length; holding only ints, they are never tracked by the collector.
+// torch.Size: a tuple of ints that prints and slices as itself. `wrap_size` stands behind every `a.shape`, so objects
+// come from free lists by length; holding only ints, they are never tracked by the collector.
 #include <string>
 
 #include "bindings/convert.h"
@@ -141,15 +141,13 @@ PyTypeObject size_type = make_size_type();
 
 Object* wrap_size(IntList sizes) {
   Object* self = new_size(Py_ssize_t(sizes.size()));
-  for (size_t i = 0; i < sizes.size(); ++i)
-    PyTuple_SET_ITEM(self, Py_ssize_t(i), PyLong_FromLongLong(sizes[i]));
+  for (size_t i = 0; i < sizes.size(); ++i) PyTuple_SET_ITEM(self, Py_ssize_t(i), PyLong_FromLongLong(sizes[i]));
   return self;
 }
 
 Object* wrap_tuple(IntList values) {
   Object* tuple = checked(PyTuple_New(Py_ssize_t(values.size())));
-  for (size_t i = 0; i < values.size(); ++i)
-    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), PyLong_FromLongLong(values[i]));
+  for (size_t i = 0; i < values.size(); ++i) PyTuple_SET_ITEM(tuple, Py_ssize_t(i), PyLong_FromLongLong(values[i]));
   return tuple;
 }
 

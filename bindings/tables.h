@@ -12,8 +12,7 @@ inline constexpr PyGetSetDef attribute(const char* name, getter get, const char*
   return {name, get, nullptr, doc, nullptr};
 }
 /// A function or method that takes keywords by the vectorcall convention.
-inline PyMethodDef keyword_function(const char* name, FastKeywordFunction function, const char* doc,
-                                    int flags = 0) {
+inline PyMethodDef keyword_function(const char* name, FastKeywordFunction function, const char* doc, int flags = 0) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
           METH_FASTCALL | METH_KEYWORDS | flags, doc};
 }
