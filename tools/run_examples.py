@@ -1,7 +1,7 @@
 """Runs every script under examples/ with `python -m vivace`, in its short form, and reports which of them fail.
 
-A script that has a longer form reads EXAMPLE_SHORT=1 as "be quick"; one with a line "# needs: NAME" is left out where the
-module NAME is not installed.
+A script that has a longer form reads EXAMPLE_SHORT=1 as "be quick"; one with a line "# needs: NAME" is left out where
+the module NAME is not installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every entry of the catalogue on its samples: values, dtypes, strides, in place, out=, meta, both orders of gradient."""
+"""Every entry of the catalogue on its samples: values, dtypes, strides, in place, out=, meta, gradients, second ones."""
 
 from __future__ import annotations
 
