@@ -1,4 +1,4 @@
-"""Every entry of the catalogue on its samples: values, dtypes, strides, in place, out=, meta, gradients, second ones."""
+"""Every entry of the catalogue on its samples: values, dtypes, strides, in place, out=, meta, gradients."""
 
 from __future__ import annotations
 
