@@ -125,9 +125,12 @@ class Call:
         return replace(self, args=tuple(one(a) for a in self.args), kwargs={k: one(v) for k, v in self.kwargs.items()})
 
     def __call__(self, **more: Any) -> Any:
-        """The result; random operators draw the same numbers in every call."""
+        """The result; random operators draw the same numbers in every call, and what is written in place is a copy."""
         self.module.manual_seed(0)
-        return resolve(self.module, self.entry)(*self.args, **self.kwargs, **more)
+        args = self.args
+        if self.entry.name.endswith("_"):
+            args = (args[0].clone(), *args[1:])
+        return resolve(self.module, self.entry)(*args, **self.kwargs, **more)
 
 
 def draws_numbers(call: Call) -> bool:

@@ -13,8 +13,10 @@ every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.id)
 
 @every_entry
 def test_entry_is_complete(entry: Entry) -> None:
-    """Documentation, samples, and something to compare with."""
-    first_of_name = next(e for e in ENTRIES if e.name == entry.name)
-    assert first_of_name.doc, f"{entry.where}: {entry.id} has no doc"
-    assert entry.samples, f"{entry.where}: {entry.id} has no samples"
-    assert entry.ref or recorded(entry), f"{entry.where}: {entry.id} has neither ref nor recorded values"
+    """Documentation and samples in at least one overload of the name, and something to compare the samples with."""
+    overloads = [e for e in ENTRIES if e.name.rstrip("_") == entry.name.rstrip("_")]
+    assert any(e.doc for e in overloads), f"{entry.where}: {entry.id} has no doc"
+    if "empty" not in entry.name:
+        assert any(e.samples for e in overloads), f"{entry.where}: {entry.id} has no samples"
+    if entry.samples:
+        assert entry.ref or recorded(entry), f"{entry.where}: {entry.id} has neither ref nor recorded values"
