@@ -1,5 +1,5 @@
 // torch.Generator: seeds and states of a random stream.
-#include "runtime/random/generator.h"
+#include "bindings/generator.h"
 
 #include <cstring>
 #include <new>
@@ -7,13 +7,15 @@
 
 #include "bindings/convert.h"
 #include "bindings/exports.h"
+#include "runtime/random/generator.h"
 
 namespace vivace {
 
 Generator* default_generator = nullptr;
-PyTypeObject generator_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
 namespace {
+
+PyTypeObject generator_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
 RandomStream& stream(Object* self) { return static_cast<Generator*>(self)->stream; }
 
@@ -121,6 +123,8 @@ PyGetSetDef generator_getsets[] = {
 };
 
 }  // namespace
+
+bool is_generator(Object* object) { return PyObject_TypeCheck(object, &generator_type); }
 
 void init_generator(Object* module) {
   PyTypeObject& type = generator_type;

@@ -1,0 +1,51 @@
+"""Makes `import torch` give vivace, whether or not PyTorch is installed.
+
+`torch.x.y` and `vivace.x.y` are one module object, so a class is the same class whichever name led to it.
+"""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+
+import vivace
+
+
+class _Loader(importlib.abc.Loader):
+    """Hands out a module that is loaded already."""
+
+    def __init__(self, module):
+        self.module = module
+        self.spec = module.__spec__
+
+    def create_module(self, spec):
+        return self.module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec  # the import system has put the alias's own in its place
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        top, dot, rest = name.partition(".")
+        if top != "torch":
+            return None
+        real = "vivace" + dot + rest
+        try:
+            module = importlib.import_module(real)
+        except ModuleNotFoundError as error:
+            if error.name is None or not (real == error.name or real.startswith(error.name + ".")):
+                raise  # the module exists, and misses another one
+            raise ModuleNotFoundError(f"vivace does not have the module {name}", name=name) from None
+        return importlib.machinery.ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))
+
+
+def install():
+    """From here on, torch is vivace. Does nothing the second time; refuses if PyTorch is loaded."""
+    loaded = sys.modules.get("torch")
+    if loaded is vivace:
+        return
+    if loaded is not None:
+        raise ImportError("vivace cannot stand in for torch: PyTorch is imported already")
+    sys.meta_path.insert(0, _Finder())
+    sys.modules["torch"] = vivace
