@@ -36,6 +36,8 @@ Object* wrap(Layout layout);
 Object* wrap(MemoryFormat format);
 /// int, float, bool or complex; None for no value.
 Object* wrap(const Scalar& scalar);
+/// The class of old for tensors of a dtype: "FloatTensor".
+const char* legacy_class_name(DType dtype);
 /// A torch.Size.
 Object* wrap_size(IntList sizes);
 /// A tuple of ints.
@@ -90,14 +92,19 @@ bool is_numpy_array(Object* object);
 Object* element_to_python(const char* p, DType dtype);
 /// Writes a number into the element at p, as C converts; throws for values that don't fit an integer type.
 void store_element(char* p, DType dtype, Object* number);
+/// Writes a Scalar into the element at p; throws where it does not fit: too large, or complex for a real type.
+void store_scalar(char* p, DType dtype, const Scalar& scalar);
 /// The only element of t as a Scalar. Throws if t has another number of elements.
 Scalar item(const Tensor& t);
 
 // ---- conversions that make tensors
 
-/// torch.tensor(data, dtype=..., device=...) without dtype or device: null.
-TensorRef tensor_from_data(Object* data, const DType* dtype, const Device* device, const char* function);
-/// A tensor over an ndarray's memory.
+/// A new tensor of nested sequences, a number, an array or a tensor; without dtype, PyTorch's rules find one. Copies
+/// always; autograd does not see it.
+TensorRef tensor_from_data(Object* data, const DType* dtype, const Device* device);
+/// A tensor over an ndarray's memory, which it keeps alive. Throws for arrays that no tensor can describe.
 TensorRef tensor_from_numpy(Object* array, bool warn_readonly);
+/// The dtype of an ndarray or of a NumPy scalar.
+DType numpy_dtype(Object* array_or_scalar);
 
 }  // namespace vivace

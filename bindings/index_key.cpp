@@ -139,7 +139,7 @@ void IndexKey::add_sequence(Object* element) {
       fail_index_type(element);
     }
   } else {
-    TensorRef indices = tensor_from_data(element, nullptr, nullptr, "__getitem__");
+    TensorRef indices = tensor_from_data(element, nullptr, nullptr);
     if (!is_truth(*indices)) indices = to_dtype(*indices, DType::Int64);
     keep(indices, is_truth(*indices) ? int(indices->dim()) : 1, false);
   }
