@@ -78,7 +78,7 @@ def _prepare_script(args):
         return compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True), _main_module()
     spec = importlib.machinery.PathFinder.find_spec("__main__", [script])  # of a directory or an archive
     if spec is not None:
-        sys.path.insert(0, script)
+        _set_path(script)
         return spec.loader.get_code("__main__"), _spec_module(spec)
     try:
         with io.open_code(os.path.abspath(script)) as file:
@@ -101,7 +101,9 @@ def _prepare_module(args):
     if spec is not None and spec.submodule_search_locations is not None:
         spec = importlib.util.find_spec(name + ".__main__")
         if spec is None:
-            raise _CannotStart(f"No module named {name}.__main__; {name!r} is a package and cannot be directly executed")
+            raise _CannotStart(
+                f"No module named {name}.__main__; {name!r} is a package and cannot be directly executed"
+            )
     if spec is None:
         raise _CannotStart(f"No module named {name}")
     code = spec.loader.get_code(spec.name)
