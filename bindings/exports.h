@@ -12,6 +12,8 @@ void init_value_types(Object* module);
 void init_generator(Object* module);
 /// Adds no_grad, enable_grad, set_grad_enabled, inference_mode and what reads those modes.
 void init_grad_modes(Object* module);
+/// Adds set_num_threads and its kin.
+void init_threads(Object* module);
 
 // functions of the module
 extern PyMethodDef kConstructorFunctions[];  // tensor, as_tensor, asarray, scalar_tensor, frombuffer

@@ -1,4 +1,4 @@
-"""Runs a program as Python itself would, with torch being vivace: sys.argv, sys.path[0], __main__ and tracebacks included."""
+"""Runs a program as Python itself would, with torch being vivace: sys.argv, sys.path[0], __main__, tracebacks."""
 
 import importlib.machinery
 import importlib.util

@@ -32,9 +32,9 @@ _options = _Options()
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
     """Sets how tensors print.
 
-    precision: digits after the point; threshold: above so many elements only the edges are shown, `edgeitems` of them at
-    both ends; linewidth: characters in a line; profile: "default", "short" or "full"; sci_mode: always (True) or never
-    (False) 1.5e+03, or as the values demand (None).
+    precision: digits after the point; threshold: above so many elements only the edges are shown, `edgeitems` of them
+    at both ends; linewidth: characters in a line; profile: "default", "short" or "full"; sci_mode: always (True) or
+    never (False) 1.5e+03, or as the values demand (None).
     """
     global _options
     if profile is not None:

@@ -5,7 +5,6 @@ this process; asking for worker processes says so once and changes nothing else.
 import itertools
 import warnings
 
-import vivace
 from vivace.utils.data._collate import default_collate, default_convert
 from vivace.utils.data.dataset import IterableDataset
 from vivace.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed

@@ -1,0 +1,70 @@
+"""vivace: an eager tensor library with PyTorch's API.
+
+This is the namespace that a program sees as `torch`. Types and operators come from the extension module `_C`;
+submodules, and what few programs use, load when they are first asked for.
+"""
+
+import importlib
+import math as _math
+import os as _os
+
+from vivace import _C
+from vivace._lazy import submodule
+from vivace.version import __version__ as __version__
+
+_C._set_package_folder(_os.path.dirname(__file__))
+
+# Everything public in the extension belongs here, but for what has its place in a submodule.
+globals().update(
+    {k: v for k, v in vars(_C).items() if k[0] != "_" and k not in {"Parameter", "run_backward", "install"}}
+)
+_C.install(globals(), "torch")
+
+from vivace._settings import (  # noqa: E402
+    are_deterministic_algorithms_enabled,
+    compiled_with_cxx11_abi,
+    get_default_device,
+    get_deterministic_debug_mode,
+    get_float32_matmul_precision,
+    is_deterministic_algorithms_warn_only_enabled,
+    is_storage,
+    set_default_tensor_type,
+    set_deterministic_debug_mode,
+    set_float32_matmul_precision,
+    set_flush_denormal,
+    typename,
+    use_deterministic_algorithms,
+)
+from vivace.random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402
+
+e = _math.e
+pi = _math.pi
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+
+# Functions that bring modules of their own with them.
+_LAZY = {
+    "get_printoptions": "_tensor_str",
+    "load": "serialization",
+    "save": "serialization",
+    "set_printoptions": "_tensor_str",
+}
+
+
+def _first_repr(tensor):
+    from vivace._tensor_str import _repr
+
+    _C._set_repr(_repr)
+    return _repr(tensor)
+
+
+_C._set_repr(_first_repr)
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        value = getattr(importlib.import_module(f"vivace.{_LAZY[name]}"), name)
+        globals()[name] = value
+        return value
+    return submodule("vivace", name)

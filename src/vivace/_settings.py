@@ -1,0 +1,83 @@
+"""Process-wide settings that exist for programs written for PyTorch, and small questions about types."""
+
+from vivace import _C
+
+_deterministic = {"enabled": False, "warn_only": False}
+_PRECISIONS = ("highest", "high", "medium")
+_matmul_precision = "highest"
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Kernels here are deterministic for a given number of threads, whatever the mode."""
+    _deterministic.update(enabled=bool(mode), warn_only=bool(mode and warn_only))
+
+
+def are_deterministic_algorithms_enabled():
+    return _deterministic["enabled"]
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return _deterministic["warn_only"]
+
+
+def set_deterministic_debug_mode(debug_mode):
+    """0 or "default", 1 or "warn", 2 or "error"."""
+    level = {"default": 0, "warn": 1, "error": 2}.get(debug_mode, debug_mode)
+    if level not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected one of default, warn, error; got {debug_mode!r}")
+    use_deterministic_algorithms(level > 0, warn_only=level == 1)
+
+
+def get_deterministic_debug_mode():
+    if not _deterministic["enabled"]:
+        return 0
+    return 1 if _deterministic["warn_only"] else 2
+
+
+def set_float32_matmul_precision(precision):
+    """Products of float32 matrices are always of the highest precision here; the setting is remembered."""
+    global _matmul_precision
+    if precision not in _PRECISIONS:
+        raise RuntimeError(f"float32 matmul precision must be one of {', '.join(_PRECISIONS)}, got {precision!r}")
+    _matmul_precision = precision
+
+
+def get_float32_matmul_precision():
+    return _matmul_precision
+
+
+def set_flush_denormal(mode):
+    """False: small numbers are never flushed to zero here."""
+    return False
+
+
+def compiled_with_cxx11_abi():
+    return True
+
+
+def get_default_device():
+    return _C.device("cpu")
+
+
+def set_default_tensor_type(t):
+    """Sets the default dtype by the name or class of an old typed tensor: torch.DoubleTensor."""
+    name = t if isinstance(t, str) else f"torch.{t.__name__}"
+    dtypes = {"torch.FloatTensor": _C.float32, "torch.DoubleTensor": _C.float64, "torch.HalfTensor": _C.float16}
+    if name not in dtypes:
+        raise TypeError(f"set_default_tensor_type: {name} is no floating point type for the CPU")
+    _C.set_default_dtype(dtypes[name])
+
+
+def is_storage(obj):
+    """Whether an object is a storage."""
+    storages = [getattr(_C, name, None) for name in ("UntypedStorage", "TypedStorage")]
+    return isinstance(obj, tuple(s for s in storages if s is not None))
+
+
+def typename(obj):
+    """The name of an object's type; of a tensor, its old typed name: torch.FloatTensor."""
+    if isinstance(obj, _C.Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) else type(obj)
+    module = kind.__module__
+    return kind.__qualname__ if module in ("builtins", "__main__", None) else f"{module}.{kind.__qualname__}"
