@@ -159,6 +159,13 @@ void copy_converted(const Nest<2>& nest, DType to, DType from) {
 
 }  // namespace
 
+void convert_run(DType to, char* dst, int64_t dst_step, DType from, const char* src, int64_t src_step, int64_t n) {
+  if (to == from) return find_move(to)(dst, dst_step, src, src_step, n);
+  const Conversion c{find_convert(to, from), find_move(from), find_move(to), int64_t(item_size(from)),
+                     int64_t(item_size(to))};
+  c.run(dst, dst_step, src, src_step, n);
+}
+
 void convert_block(DType to, char* dst, DType from, const char* src, int64_t n) {
   if (to == from)
     std::memcpy(dst, src, size_t(n) * item_size(to));

@@ -10,6 +10,8 @@ void copy_strided(Tensor& dst, const Tensor& src);
 void fill_strided(Tensor& dst, const Scalar& value);
 /// n elements from one contiguous block to another.
 void convert_block(DType to, char* dst, DType from, const char* src, int64_t n);
+/// n elements, steps in bytes.
+void convert_run(DType to, char* dst, int64_t dst_step, DType from, const char* src, int64_t src_step, int64_t n);
 /// One number as an element of `dtype`.
 void store_scalar(DType dtype, char* dst, const Scalar& value);
 

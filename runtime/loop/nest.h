@@ -61,9 +61,14 @@ struct Nest {
   /// Calls f(pointers, n, strides) for the runs from `begin` to `end`.
   template <class F>
   void for_runs(int64_t begin, int64_t end, F&& f) const {
+    for_runs(base, begin, end, f);
+  }
+  /// The same with other pointers in place of `base`.
+  template <class F>
+  void for_runs(char* const (&start)[N], int64_t begin, int64_t end, F&& f) const {
     if (begin >= end) return;
     char* p[N];
-    for (int k = 0; k < N; ++k) p[k] = base[k];
+    for (int k = 0; k < N; ++k) p[k] = start[k];
     const int64_t n = inner_size();
     const int64_t* inner = inner_strides();
     if (ndim <= 1) return void(f(p, n, inner));

@@ -1,0 +1,156 @@
+// Derivatives of reductions. Gradients of reduced dims are expanded, never copied.
+#include <cmath>
+
+#include "generated/kernels.h"
+#include "generated/ops.h"
+
+namespace vivace::formulas {
+namespace {
+
+using DimList = std::optional<IntList>;
+
+/// g with the reduced dims put back as dims of size 1.
+TensorRef restored(Tensor& g, int64_t ndim, DimList dim, bool keepdim) {
+  if (keepdim || ndim == 0) return TensorRef::share(&g);
+  const uint64_t mask = dim_mask(dim, ndim);
+  Dims sizes;
+  int at = 0;
+  for (int64_t d = 0; d < ndim; ++d) sizes.push(mask >> d & 1 ? 1 : g.dims_[at++]);
+  return ops::reshape(g, sizes);
+}
+int64_t count_of(IntList sizes, DimList dim) {
+  const uint64_t mask = dim_mask(dim, int64_t(sizes.size()));
+  int64_t n = 1;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (mask >> d & 1) n *= sizes[d];
+  return n;
+}
+double correction_of(const Scalar* correction) { return correction ? correction->to_double() : 1; }
+
+}  // namespace
+
+TensorRef sum_backward(Tensor& g, IntList self_sizes, DimList dim, bool keepdim) {
+  return ops::expand(*restored(g, int64_t(self_sizes.size()), dim, keepdim), self_sizes, false);
+}
+TensorRef mean_backward(Tensor& g, IntList self_sizes) {
+  return ops::expand(*ops::div_Scalar(g, Scalar(count(self_sizes))), self_sizes, false);
+}
+TensorRef mean_dim_backward(Tensor& g, IntList self_sizes, DimList dim, bool keepdim) {
+  const TensorRef share = ops::div_Scalar(g, Scalar(std::max<int64_t>(count_of(self_sizes, dim), 1)));
+  return ops::expand(*restored(*share, int64_t(self_sizes.size()), dim, keepdim), self_sizes, false);
+}
+
+namespace {
+
+/// Products of all other elements along `dim`: those before times those after. Needs no division, so zeros are no trouble.
+TensorRef others_product(Tensor& self, int64_t dim) {
+  const int64_t n = self.size(dim);
+  Dims edge(self.sizes());
+  edge[int(wrap_dim(dim, self.dim()))] = 1;
+  const TensorRef one = ops::ones(edge, self.dtype(), self.device());
+  if (n == 1) return one;
+  const auto shifted_products = [&](Tensor& t) {
+    Tensor* parts[] = {one.get(), nullptr};
+    const TensorRef rest = ops::narrow(t, dim, 0, n - 1);
+    parts[1] = rest.get();
+    return ops::cumprod(*ops::cat(TensorList(parts, 2), dim), dim, std::nullopt);
+  };
+  const TensorRef before = shifted_products(self);
+  const Dims flip{wrap_dim(dim, self.dim())};
+  const TensorRef after = ops::flip(*shifted_products(*ops::flip(self, flip)), flip);
+  return ops::mul_Tensor(*before, *after);
+}
+TensorRef conj_of(Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : TensorRef::share(&t); }
+
+}  // namespace
+
+TensorRef prod_backward(Tensor& g, Tensor& self, Tensor&) {
+  if (self.dim() == 0) return TensorRef::share(&g);
+  if (self.numel() == 0) return ops::zeros_like(self);
+  const TensorRef flat = ops::reshape(self, Dims{-1});
+  const TensorRef others = ops::reshape(*others_product(*flat, 0), self.sizes());
+  return ops::mul_Tensor(*conj_of(*others), g);
+}
+TensorRef prod_dim_backward(Tensor& g, Tensor& self, Tensor&, int64_t dim, bool keepdim) {
+  if (self.dim() == 0) return TensorRef::share(&g);
+  if (self.numel() == 0) return ops::zeros_like(self);
+  const TensorRef others = others_product(self, dim);
+  return ops::mul_Tensor(*conj_of(*others), *restored(g, self.dim(), IntList(&dim, 1), keepdim));
+}
+
+TensorRef vector_norm_backward(Tensor& g, Tensor& self, Tensor& y, const Scalar& ord, DimList dim, bool keepdim) {
+  const double p = ord.to_double();
+  const TensorRef grad = restored(g, self.dim(), dim, keepdim), norm = restored(y, self.dim(), dim, keepdim);
+  if (p == 0) return ops::zeros_like(self);
+  if (p == 2) {
+    // g * x / norm, 0 where the norm is 0.
+    const TensorRef scale = ops::masked_fill_Scalar(*ops::div_Tensor(*grad, *norm), *ops::eq_Scalar(*norm, Scalar(0)), 0);
+    return ops::mul_Tensor(self, *scale);
+  }
+  const TensorRef direction = ops::sgn(self);
+  if (p == 1) return ops::mul_Tensor(*direction, *grad);
+  const TensorRef size = ops::abs(self);
+  if (std::isinf(p)) {
+    const TensorRef at = ops::logical_or(*ops::eq_Tensor(*size, *norm), *ops::isnan(*size));
+    std::vector<int64_t> reduced;
+    const uint64_t mask = dim_mask(dim, self.dim());
+    for (int64_t d = 0; d < self.dim(); ++d)
+      if (mask >> d & 1) reduced.push_back(d);
+    const TensorRef times = self.dim() ? ops::sum_dim_IntList(*at, IntList(reduced), true, std::nullopt) : ops::sum(*at, std::nullopt);
+    return ops::mul_Tensor(*ops::mul_Tensor(*direction, *at), *ops::div_Tensor(*grad, *times));
+  }
+  // g * sgn(x) |x|^(p-1) / norm^(p-1), 0 where x is 0 (p > 1) or the norm is.
+  TensorRef power = ops::mul_Tensor(*direction, *ops::pow_Tensor_Scalar(*size, Scalar(p - 1)));
+  if (p < 2) power = ops::masked_fill_Scalar(*power, *ops::eq_Scalar(self, Scalar(0)), 0);
+  const TensorRef scale = ops::div_Tensor(*grad, *ops::pow_Tensor_Scalar(*norm, Scalar(p - 1)));
+  return ops::mul_Tensor(*power, *ops::masked_fill_Scalar(*scale, *ops::eq_Scalar(*norm, Scalar(0)), 0));
+}
+
+TensorRef logsumexp_backward(Tensor& g, Tensor& self, Tensor& y, IntList dim, bool keepdim) {
+  const TensorRef grad = restored(g, self.dim(), dim, keepdim), top = restored(y, self.dim(), dim, keepdim);
+  return ops::mul_Tensor(*grad, *ops::exp(*ops::sub_Tensor(self, *ops::masked_fill_Scalar(*top, *ops::isinf(*top), 0), Scalar(1))));
+}
+
+TensorRef var_backward(Tensor& g, Tensor& self, DimList dim, const Scalar* correction, bool keepdim) {
+  const double degrees = std::max(double(count_of(self.sizes(), dim)) - correction_of(correction), 0.0);
+  if (self.dim() == 0) return ops::mul_Tensor(*ops::mul_Scalar(g, Scalar(2 / degrees)), *ops::sub_Tensor(self, self, Scalar(1)));
+  const TensorRef centred = ops::sub_Tensor(self, *ops::mean_dim(self, dim, true, std::nullopt), Scalar(1));
+  return ops::mul_Tensor(*ops::mul_Scalar(*restored(g, self.dim(), dim, keepdim), Scalar(2 / degrees)), *centred);
+}
+TensorRef std_backward(Tensor& g, Tensor& self, Tensor& y, DimList dim, const Scalar* correction, bool keepdim) {
+  const TensorRef of_var = ops::masked_fill_Scalar(*ops::div_Tensor(g, *ops::mul_Scalar(y, Scalar(2))), *ops::eq_Scalar(y, Scalar(0)), 0);
+  return var_backward(*of_var, self, dim, correction, keepdim);
+}
+TensorRef var_mean_backward(Tensor& g0, Tensor& g1, Tensor& self, DimList dim, const Scalar* correction, bool keepdim) {
+  return ops::add_Tensor(*var_backward(g0, self, dim, correction, keepdim), *mean_dim_backward(g1, self.sizes(), dim, keepdim),
+                         Scalar(1));
+}
+TensorRef std_mean_backward(Tensor& g0, Tensor& g1, Tensor& self, Tensor& y0, DimList dim, const Scalar* correction, bool keepdim) {
+  return ops::add_Tensor(*std_backward(g0, self, y0, dim, correction, keepdim), *mean_dim_backward(g1, self.sizes(), dim, keepdim),
+                         Scalar(1));
+}
+
+namespace {
+
+/// g shared among the elements that equal the extreme.
+TensorRef shared(Tensor& g, Tensor& self, Tensor& extreme, DimList dim) {
+  const TensorRef at = ops::logical_or(*ops::eq_Tensor(self, extreme), *ops::isnan(self));
+  const TensorRef times = self.dim() ? ops::sum_dim_IntList(*at, dim, true, std::nullopt) : ops::sum(*at, std::nullopt);
+  return ops::mul_Tensor(*at, *ops::div_Tensor(g, *times));
+}
+
+}  // namespace
+
+TensorRef amax_backward(Tensor& g, Tensor& self, Tensor& y, IntList dim, bool keepdim) {
+  return shared(*restored(g, self.dim(), dim, keepdim), self, *restored(y, self.dim(), dim, keepdim), dim);
+}
+TensorRef max_backward(Tensor& g, Tensor& self, Tensor& y) { return shared(g, self, y, std::nullopt); }
+
+TensorRef select_along_backward(Tensor& g, IntList self_sizes, Tensor& indices, int64_t dim, bool keepdim) {
+  if (self_sizes.empty()) return TensorRef::share(&g);
+  const TensorRef zeros = ops::zeros(self_sizes, g.dtype(), g.device());
+  if (keepdim) return ops::scatter_add(*zeros, dim, indices, g);
+  return ops::scatter_add(*zeros, dim, *ops::unsqueeze(indices, dim), *ops::unsqueeze(g, dim));
+}
+
+}  // namespace vivace::formulas

@@ -1,0 +1,264 @@
+#include "runtime/kernels/reduce_loops.h"
+
+#include "runtime/simd/vec.h"
+
+namespace vivace {
+namespace {
+
+constexpr int64_t kBlock = 4096;      // elements of a run that are added up in their own type
+constexpr int64_t kRows = 64;         // rows likewise
+constexpr int64_t kMomentRows = 32;   // rows of a block that is read twice
+constexpr int64_t kMomentColumns = 128;
+
+template <Fold kFold>
+constexpr bool kAdds = kFold == Fold::Sum || kFold == Fold::Squares || kFold == Fold::Magnitudes;
+template <Fold kFold>
+constexpr bool kLargest = kFold == Fold::Max || kFold == Fold::MaxMagnitude;
+
+VIVACE_INLINE float magnitude(float x) { return x < 0 ? -x : x + 0.0f; }
+VIVACE_INLINE double magnitude(double x) { return x < 0 ? -x : x + 0.0; }
+VIVACE_INLINE f32 magnitude(f32 x) { return abs(x); }
+VIVACE_INLINE f64 magnitude(f64 x) { return abs(x); }
+
+/// What an element counts as.
+template <Fold kFold, class V>
+VIVACE_INLINE V mapped(V x) {
+  if constexpr (kFold == Fold::Squares) return x * x;
+  else if constexpr (kFold == Fold::Magnitudes || kFold == Fold::MaxMagnitude || kFold == Fold::MinMagnitude) return magnitude(x);
+  else return x;
+}
+template <class T>
+VIVACE_INLINE T larger(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+template <class T>
+VIVACE_INLINE T smaller(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+VIVACE_INLINE f32 larger(f32 a, f32 b) { return maximum(a, b); }
+VIVACE_INLINE f64 larger(f64 a, f64 b) { return maximum(a, b); }
+VIVACE_INLINE f32 smaller(f32 a, f32 b) { return minimum(a, b); }
+VIVACE_INLINE f64 smaller(f64 a, f64 b) { return minimum(a, b); }
+
+/// Joins two partial results.
+template <Fold kFold, class V>
+VIVACE_INLINE V joined(V a, V b) {
+  if constexpr (kAdds<kFold>) return a + b;
+  else if constexpr (kFold == Fold::Product) return a * b;
+  else if constexpr (kLargest<kFold>) return larger(a, b);
+  else return smaller(a, b);
+}
+
+template <Fold kFold, class T>
+VIVACE_INLINE T across(Vec<T> v) {
+  for (int width = lanes<T> / 2; width > 0; width /= 2) {
+    Index<T> other{};
+    for (int l = 0; l < lanes<T>; ++l) other[l] = (l + width) % lanes<T>;
+    v = joined<kFold>(v, Vec<T>(__builtin_shuffle(v, other)));
+  }
+  return v[0];
+}
+
+/// 0 < n <= kBlock elements, in their own type.
+template <Fold kFold, class T>
+VIVACE_INLINE T block_total(const T* p, int64_t n) {
+  using V = Vec<T>;
+  constexpr int64_t kL = lanes<T>;
+  if (n < kL) {
+    if constexpr (kAdds<kFold> && kL > 4) {
+      if (n > 4) return across<kFold, T>(mapped<kFold>(V(load_part(p, n))));
+    }
+    T total = mapped<kFold>(p[0]);
+    for (int64_t i = 1; i < n; ++i) total = joined<kFold>(total, mapped<kFold>(p[i]));
+    return total;
+  }
+  V a = mapped<kFold>(load(p));
+  int64_t i = kL;
+  if (n >= 4 * kL) {
+    V b = mapped<kFold>(load(p + kL)), c = mapped<kFold>(load(p + 2 * kL)), d = mapped<kFold>(load(p + 3 * kL));
+    for (i = 4 * kL; i + 4 * kL <= n; i += 4 * kL) {
+      a = joined<kFold>(a, mapped<kFold>(load(p + i)));
+      b = joined<kFold>(b, mapped<kFold>(load(p + i + kL)));
+      c = joined<kFold>(c, mapped<kFold>(load(p + i + 2 * kL)));
+      d = joined<kFold>(d, mapped<kFold>(load(p + i + 3 * kL)));
+    }
+    a = joined<kFold>(joined<kFold>(a, b), joined<kFold>(c, d));
+  }
+  for (; i + kL <= n; i += kL) a = joined<kFold>(a, mapped<kFold>(load(p + i)));
+  if constexpr (kAdds<kFold>) {
+    if constexpr (kL > 4) {
+      if (i < n) a = a + mapped<kFold>(V(load_part(p + i, n - i)));
+      return across<kFold, T>(a);
+    }
+    T total = across<kFold, T>(a);
+    for (; i < n; ++i) total += mapped<kFold>(p[i]);
+    return total;
+  } else if constexpr (kFold == Fold::Product) {
+    T total = across<kFold, T>(a);
+    for (; i < n; ++i) total *= p[i];
+    return total;
+  } else {
+    if (i < n) a = joined<kFold>(a, mapped<kFold>(load(p + n - kL)));  // elements may count twice
+    return across<kFold, T>(a);
+  }
+}
+
+template <Fold kFold, class T>
+double inner(const T* p, int64_t n) {
+  double total = block_total<kFold>(p, n < kBlock ? n : kBlock);
+  for (int64_t i = kBlock; i < n; i += kBlock)
+    total = joined<kFold>(total, double(block_total<kFold>(p + i, n - i < kBlock ? n - i : kBlock)));
+  return total;
+}
+
+/// Folds at most kRows rows of kVectors vectors (the last of them `left` lanes) into totals.
+template <Fold kFold, int kVectors, class T>
+VIVACE_INLINE void tile(const T* p, int64_t rows, int64_t step, int64_t left, double* totals) {
+  constexpr int64_t kL = lanes<T>;
+  Vec<T> sums[kVectors];
+  for (int k = 0; k < kVectors; ++k) sums[k] = mapped<kFold>(k + 1 < kVectors ? load(p + k * kL) : load(p + k * kL, left));
+  for (int64_t r = 1; r < rows; ++r) {
+    const T* row = p + r * step;
+    for (int k = 0; k < kVectors; ++k)
+      sums[k] = joined<kFold>(sums[k], mapped<kFold>(k + 1 < kVectors ? load(row + k * kL) : load(row + k * kL, left)));
+  }
+  T part[kVectors * kL];
+  for (int k = 0; k < kVectors; ++k) store(part + k * kL, sums[k]);
+  const int64_t n = (kVectors - 1) * kL + left;
+  for (int64_t i = 0; i < n; ++i) totals[i] = joined<kFold>(totals[i], double(part[i]));
+}
+
+template <Fold kFold, class T>
+void outer(const T* p, int64_t rows, int64_t step, int64_t columns, double* totals) {
+  constexpr int64_t kL = lanes<T>;
+  for (int64_t r = 0; r < rows; r += kRows) {
+    const int64_t m = rows - r < kRows ? rows - r : kRows;
+    const T* top = p + r * step;
+    int64_t c = 0;
+    for (; c + 4 * kL <= columns; c += 4 * kL) tile<kFold, 4>(top + c, m, step, kL, totals + c);
+    for (; c + kL <= columns; c += kL) tile<kFold, 1>(top + c, m, step, kL, totals + c);
+    if (c < columns) tile<kFold, 1>(top + c, m, step, columns - c, totals + c);
+  }
+}
+
+/// Differences from a number close to the mean make the squares small; what it misses the mean by is corrected exactly.
+template <class T>
+Moments inner_moments(const T* p, int64_t n) {
+  using V = Vec<T>;
+  constexpr int64_t kL = lanes<T>;
+  Moments total;
+  for (int64_t b = 0; b < n; b += kBlock) {
+    const int64_t m = n - b < kBlock ? n - b : kBlock;
+    const T* q = p + b;
+    const T shift = T(double(block_total<Fold::Sum>(q, m)) / double(m));
+    const V s = splat(shift);
+    V first{}, second{};
+    int64_t i = 0;
+    for (; i + kL <= m; i += kL) {
+      const V d = load(q + i) - s;
+      first += d;
+      second += d * d;
+    }
+    double sum = double(across<Fold::Sum, T>(first)), squares = double(across<Fold::Sum, T>(second));
+    for (; i < m; ++i) {
+      const double d = double(q[i]) - double(shift);
+      sum += d;
+      squares += d * d;
+    }
+    Moments block;
+    block.count = double(m);
+    block.mean = double(shift) + sum / double(m);
+    block.m2 = squares - sum * sum / double(m);
+    if (block.m2 < 0) block.m2 = 0;
+    total.merge(block);
+  }
+  return total;
+}
+
+template <class T>
+void outer_moments(const T* p, int64_t rows, int64_t step, int64_t columns, Moments* totals) {
+  for (int64_t c = 0; c < columns; c += kMomentColumns) {
+    const int64_t w = columns - c < kMomentColumns ? columns - c : kMomentColumns;
+    for (int64_t r = 0; r < rows; r += kMomentRows) {
+      const int64_t m = rows - r < kMomentRows ? rows - r : kMomentRows;
+      const T* top = p + r * step + c;
+      T shift[kMomentColumns], first[kMomentColumns], second[kMomentColumns];
+      for (int64_t k = 0; k < w; ++k) shift[k] = 0;
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t k = 0; k < w; ++k) shift[k] += top[i * step + k];
+      for (int64_t k = 0; k < w; ++k) {
+        shift[k] /= T(m);
+        first[k] = second[k] = 0;
+      }
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t k = 0; k < w; ++k) {
+          const T d = top[i * step + k] - shift[k];
+          first[k] += d;
+          second[k] += d * d;
+        }
+      }
+      for (int64_t k = 0; k < w; ++k) {
+        Moments block;
+        block.count = double(m);
+        block.mean = double(shift[k]) + double(first[k]) / double(m);
+        block.m2 = double(second[k]) - double(first[k]) * double(first[k]) / double(m);
+        if (block.m2 < 0) block.m2 = 0;
+        totals[c + k].merge(block);
+      }
+    }
+  }
+}
+
+/// The first index of `value` in a block that holds it; of the first NaN if it is NaN.
+template <class T>
+VIVACE_INLINE int64_t find(const T* p, int64_t n, T value) {
+  constexpr int64_t kL = lanes<T>;
+  const Vec<T> wanted = splat(value);
+  int64_t i = 0;
+  if (value == value) {
+    for (; i + kL <= n; i += kL)
+      if (any(load(p + i) == wanted)) break;
+    while (p[i] != value) ++i;
+  } else {
+    while (p[i] == p[i]) ++i;
+  }
+  return i;
+}
+
+template <Fold kFold, class T>
+int64_t arg(const T* p, int64_t n) {
+  int64_t at = 0;
+  T best = p[0];
+  for (int64_t b = 0; b < n; b += kBlock) {
+    const int64_t m = n - b < kBlock ? n - b : kBlock;
+    const T value = block_total<kFold>(p + b, m);
+    if (b > 0 && !(kFold == Fold::Max ? value > best : value < best) && value == value) continue;
+    best = value;
+    at = b + find(p + b, m, value);
+    if (value != value) break;
+  }
+  return at;
+}
+
+template <class T>
+constexpr ReduceLoopsOf<T> loops_of() {
+  return {
+      {inner<Fold::Sum, T>, inner<Fold::Squares, T>, inner<Fold::Magnitudes, T>, inner<Fold::Product, T>, inner<Fold::Max, T>,
+       inner<Fold::Min, T>, inner<Fold::MaxMagnitude, T>, inner<Fold::MinMagnitude, T>},
+      {outer<Fold::Sum, T>, outer<Fold::Squares, T>, outer<Fold::Magnitudes, T>, outer<Fold::Product, T>, outer<Fold::Max, T>,
+       outer<Fold::Min, T>, outer<Fold::MaxMagnitude, T>, outer<Fold::MinMagnitude, T>},
+      inner_moments<T>,
+      outer_moments<T>,
+      arg<Fold::Max, T>,
+      arg<Fold::Min, T>,
+  };
+}
+
+}  // namespace
+
+namespace VIVACE_ISA {
+extern const ReduceLoops reduce_loops;
+const ReduceLoops reduce_loops = {loops_of<float>(), loops_of<double>()};
+}  // namespace VIVACE_ISA
+
+}  // namespace vivace
