@@ -46,7 +46,13 @@ repeat = op(
     kernel="repeat",
     variants="method",
     grad=lambda g, self_sizes, repeats: cpp.repeat_backward(g, self_sizes, repeats),
-    samples=lambda s: [s(s.t(2, 3), (2, 1)), s(s.t(3), (2, 2)), s(s.t(), (3,)), s(s.t(2, 3), (0, 1)), s(s.t(2, 3), (1, 1, 1))],
+    samples=lambda s: [
+        s(s.t(2, 3), (2, 1)),
+        s(s.t(3), (2, 2)),
+        s(s.t(), (3,)),
+        s(s.t(2, 3), (0, 1)),
+        s(s.t(2, 3), (1, 1, 1)),
+    ],
     doc="Copies of the tensor laid side by side.",
 )
 tile = composite(
@@ -63,10 +69,16 @@ flip = op(
     doc="A copy with the order along `dims` reversed.",
 )
 fliplr = composite(
-    "fliplr(Tensor self) -> Tensor", kernel="fliplr", samples=lambda s: [s(s.t(2, 3))], doc="flip() along the second dimension."
+    "fliplr(Tensor self) -> Tensor",
+    kernel="fliplr",
+    samples=lambda s: [s(s.t(2, 3))],
+    doc="flip() along the second dimension.",
 )
 flipud = composite(
-    "flipud(Tensor self) -> Tensor", kernel="flipud", samples=lambda s: [s(s.t(2, 3))], doc="flip() along the first dimension."
+    "flipud(Tensor self) -> Tensor",
+    kernel="flipud",
+    samples=lambda s: [s(s.t(2, 3))],
+    doc="flip() along the first dimension.",
 )
 roll = op(
     "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",

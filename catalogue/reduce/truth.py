@@ -5,7 +5,10 @@ from catalogue.kinds import op
 _ONE = lambda s: [s(s.mask(3, 4), 1), s(s.mask(3, 4), 0, True), s(s.t(2, 3), -1), s(s.mask(), 0), s(s.mask(0, 3), 0)]  # noqa: E731
 _MANY = lambda s: [s(s.mask(2, 3, 4), (0, 2)), s(s.mask(3, 4), (1,), True)]  # noqa: E731
 
-for _name, _doc in (("all", "Whether all elements (over `dim`) are true."), ("any", "Whether any element (over `dim`) is true.")):
+for _name, _doc in (
+    ("all", "Whether all elements (over `dim`) are true."),
+    ("any", "Whether any element (over `dim`) is true."),
+):
     op(
         f"{_name}(Tensor self) -> Tensor",
         kernel=_name,
@@ -13,7 +16,13 @@ for _name, _doc in (("all", "Whether all elements (over `dim`) are true."), ("an
         samples=lambda s: [s(s.mask(3, 4)), s(s.t(3)), s(s.mask(0)), s(s.ints(3, dtype="uint8"))],
         doc=_doc,
     )
-    op(f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", kernel=f"{_name}_dim", out=True, samples=_ONE, doc=_doc)
+    op(
+        f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+        kernel=f"{_name}_dim",
+        out=True,
+        samples=_ONE,
+        doc=_doc,
+    )
     op(
         f"{_name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
         kernel=f"{_name}_dims",

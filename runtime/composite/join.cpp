@@ -40,8 +40,9 @@ TensorRef dstack(TensorList tensors) {
   return joined(tensors, "dstack", [](Tensor& t) { return atleast(t, 3); }, 2, 2);
 }
 TensorRef column_stack(TensorList tensors) {
-  return joined(tensors, "column_stack",
-                [](Tensor& t) { return t.dim() <= 1 ? ops::reshape(t, Dims{t.numel(), 1}) : same(t); }, 1, 1);
+  return joined(
+      tensors, "column_stack", [](Tensor& t) { return t.dim() <= 1 ? ops::reshape(t, Dims{t.numel(), 1}) : same(t); },
+      1, 1);
 }
 
 TensorRef tile(Tensor& self, IntList dims) {
@@ -68,10 +69,14 @@ TensorRef rot90(Tensor& self, int64_t k, IntList dims) {
   wrap_dim(dims[0], self.dim());
   wrap_dim(dims[1], self.dim());
   switch (((k % 4) + 4) % 4) {
-    case 1: return ops::transpose_int(*ops::flip(self, Dims{dims[1]}), dims[0], dims[1]);
-    case 2: return ops::flip(self, dims);
-    case 3: return ops::transpose_int(*ops::flip(self, Dims{dims[0]}), dims[0], dims[1]);
-    default: return ops::clone(self, MemoryFormat::Contiguous);
+    case 1:
+      return ops::transpose_int(*ops::flip(self, Dims{dims[1]}), dims[0], dims[1]);
+    case 2:
+      return ops::flip(self, dims);
+    case 3:
+      return ops::transpose_int(*ops::flip(self, Dims{dims[0]}), dims[0], dims[1]);
+    default:
+      return ops::clone(self, MemoryFormat::Contiguous);
   }
 }
 

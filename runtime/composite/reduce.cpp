@@ -27,12 +27,16 @@ TensorRef std_dim(Tensor& self, DimList dim, bool unbiased, bool keepdim) {
   const Scalar correction = correction_of(unbiased);
   return ops::std_correction(self, dim, &correction, keepdim);
 }
-std::tuple<TensorRef, TensorRef> var_mean_unbiased(Tensor& self, bool unbiased) { return var_mean_dim(self, std::nullopt, unbiased, false); }
+std::tuple<TensorRef, TensorRef> var_mean_unbiased(Tensor& self, bool unbiased) {
+  return var_mean_dim(self, std::nullopt, unbiased, false);
+}
 std::tuple<TensorRef, TensorRef> var_mean_dim(Tensor& self, DimList dim, bool unbiased, bool keepdim) {
   const Scalar correction = correction_of(unbiased);
   return ops::var_mean_correction(self, dim, &correction, keepdim);
 }
-std::tuple<TensorRef, TensorRef> std_mean_unbiased(Tensor& self, bool unbiased) { return std_mean_dim(self, std::nullopt, unbiased, false); }
+std::tuple<TensorRef, TensorRef> std_mean_unbiased(Tensor& self, bool unbiased) {
+  return std_mean_dim(self, std::nullopt, unbiased, false);
+}
 std::tuple<TensorRef, TensorRef> std_mean_dim(Tensor& self, DimList dim, bool unbiased, bool keepdim) {
   const Scalar correction = correction_of(unbiased);
   return ops::std_mean_correction(self, dim, &correction, keepdim);
@@ -44,7 +48,8 @@ TensorRef nansum(Tensor& self, DimList dim, bool keepdim, Dtype dtype) {
   return ops::sum_dim_IntList(*without_nan(self), dim, keepdim, dtype);
 }
 TensorRef nanmean(Tensor& self, DimList dim, bool keepdim, Dtype dtype) {
-  if (!is_differentiable(self.dtype())) fail("nanmean(): expected input to have floating point or complex dtype but got ", self.dtype());
+  if (!is_differentiable(self.dtype()))
+    fail("nanmean(): expected input to have floating point or complex dtype but got ", self.dtype());
   const TensorRef present = ops::logical_not(*ops::isnan(self));
   const TensorRef count = ops::sum_dim_IntList(*present, dim, keepdim, std::nullopt);
   const TensorRef total = ops::sum_dim_IntList(*without_nan(self), dim, keepdim, dtype);

@@ -29,7 +29,9 @@ TensorRef extremes(Tensor& self, IntList dim, bool keepdim, const char* op) {
   check_real(self, op);
   const uint64_t mask = dim_mask(dim, self.dim());
   if (dim.empty() && self.numel() == 0)
-    fail(op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
+    fail(op,
+         "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+         "argument.");
   check_not_empty(self, mask, op);
   return reduced(self, mask, keepdim, self.dtype());
 }
@@ -37,7 +39,9 @@ TensorRef extremes(Tensor& self, IntList dim, bool keepdim, const char* op) {
 TensorRef whole(Tensor& self, const char* op) {
   check_real(self, op);
   if (self.numel() == 0)
-    fail(op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
+    fail(op,
+         "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+         "argument.");
   return empty({}, self.dtype(), self.device());
 }
 
@@ -52,7 +56,9 @@ TensorRef place(Tensor& self, std::optional<int64_t> dim, bool keepdim, const ch
   check_real(self, op);
   const uint64_t mask = dim ? bit_of(self, *dim) : dim_mask(std::nullopt, self.dim());
   if (!dim && self.numel() == 0)
-    fail_index(op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
+    fail_index(op,
+               "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+               "'dim' argument.");
   check_not_empty(self, mask, op);
   return reduced(self, mask, keepdim, DType::Int64);
 }
@@ -65,8 +71,12 @@ TensorRef amax(Tensor& self, IntList dim, bool keepdim) { return extremes(self, 
 TensorRef amin(Tensor& self, IntList dim, bool keepdim) { return extremes(self, dim, keepdim, "amin"); }
 TensorRef max(Tensor& self) { return whole(self, "max"); }
 TensorRef min(Tensor& self) { return whole(self, "min"); }
-std::tuple<TensorRef, TensorRef> max_dim(Tensor& self, int64_t dim, bool keepdim) { return with_index(self, dim, keepdim, "max"); }
-std::tuple<TensorRef, TensorRef> min_dim(Tensor& self, int64_t dim, bool keepdim) { return with_index(self, dim, keepdim, "min"); }
+std::tuple<TensorRef, TensorRef> max_dim(Tensor& self, int64_t dim, bool keepdim) {
+  return with_index(self, dim, keepdim, "max");
+}
+std::tuple<TensorRef, TensorRef> min_dim(Tensor& self, int64_t dim, bool keepdim) {
+  return with_index(self, dim, keepdim, "min");
+}
 TensorRef argmax(Tensor& self, std::optional<int64_t> dim, bool keepdim) { return place(self, dim, keepdim, "argmax"); }
 TensorRef argmin(Tensor& self, std::optional<int64_t> dim, bool keepdim) { return place(self, dim, keepdim, "argmin"); }
 
@@ -133,12 +143,13 @@ void index_into(const Tensor& self, int64_t dim, bool largest, Tensor* values, T
       const T* from = lines->data<T>();
       int64_t* at = indices.data<int64_t>();
       T* to = values ? values->data<T>() : nullptr;
-      parallel_for(0, indices.numel(), std::max<int64_t>(1, kReduceGrain / std::max<int64_t>(1, length)), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          at[i] = first_extreme(from + i * length, length, largest);
-          if (to) to[i] = from[i * length + at[i]];
-        }
-      });
+      parallel_for(0, indices.numel(), std::max<int64_t>(1, kReduceGrain / std::max<int64_t>(1, length)),
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       at[i] = first_extreme(from + i * length, length, largest);
+                       if (to) to[i] = from[i * length + at[i]];
+                     }
+                   });
     }
   });
 }

@@ -13,22 +13,30 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 double neutral(Fold kind) {
   switch (kind) {
-    case Fold::Product: return 1;
-    case Fold::Max: return -kInf;
+    case Fold::Product:
+      return 1;
+    case Fold::Max:
+      return -kInf;
     case Fold::Min:
-    case Fold::MinMagnitude: return kInf;
-    default: return 0;
+    case Fold::MinMagnitude:
+      return kInf;
+    default:
+      return 0;
   }
 }
 
 double joined(Fold kind, double a, double b) {
   switch (kind) {
-    case Fold::Product: return a * b;
+    case Fold::Product:
+      return a * b;
     case Fold::Max:
-    case Fold::MaxMagnitude: return a > b || a != a ? a : b;
+    case Fold::MaxMagnitude:
+      return a > b || a != a ? a : b;
     case Fold::Min:
-    case Fold::MinMagnitude: return a < b || a != a ? a : b;
-    default: return a + b;
+    case Fold::MinMagnitude:
+      return a < b || a != a ? a : b;
+    default:
+      return a + b;
   }
 }
 
@@ -38,8 +46,10 @@ const ReduceLoops& loops() {
 }
 template <class T>
 const ReduceLoopsOf<T>& loops_of() {
-  if constexpr (sizeof(T) == 4) return loops().f32;
-  else return loops().f64;
+  if constexpr (sizeof(T) == 4)
+    return loops().f32;
+  else
+    return loops().f64;
 }
 
 template <class Out>
@@ -59,17 +69,27 @@ struct FloatFold {
   void (*rows)(const T*, int64_t, int64_t, int64_t, double*);
 
   FloatFold(Fold fold, DType in, DType out, Finish f)
-      : kind(fold), in_type(in), out_type(out), finish(f), init(neutral(fold)), run(loops_of<T>().inner[int(fold)]),
+      : kind(fold),
+        in_type(in),
+        out_type(out),
+        finish(f),
+        init(neutral(fold)),
+        run(loops_of<T>().inner[int(fold)]),
         rows(loops_of<T>().outer[int(fold)]) {}
 
   void inner(const T* p, int64_t n, double& acc) const { acc = joined(kind, acc, run(p, n)); }
-  void outer(const T* p, int64_t n, int64_t step, int64_t columns, double* accs) const { rows(p, n, step, columns, accs); }
+  void outer(const T* p, int64_t n, int64_t step, int64_t columns, double* accs) const {
+    rows(p, n, step, columns, accs);
+  }
   void merge(double& acc, double other) const { acc = joined(kind, acc, other); }
   void store(double x, char* out) const {
     x *= finish.scale;
-    if (finish.root == 2) x = std::sqrt(x);
-    else if (finish.root != 1) x = std::pow(x, 1 / finish.root);
-    if (out_type == DType::Float32) [[likely]] return store_as<float>(out, x);
+    if (finish.root == 2)
+      x = std::sqrt(x);
+    else if (finish.root != 1)
+      x = std::pow(x, 1 / finish.root);
+    if (out_type == DType::Float32) [[likely]]
+      return store_as<float>(out, x);
     visit(out_type, [&]<class Out>() { store_as<Out>(out, x); });
   }
 };
@@ -91,19 +111,27 @@ struct IntFold {
   }
   static T join(Fold kind, T a, T b) {
     switch (kind) {
-      case Fold::Product: return T(uint64_t(a) * uint64_t(b));
-      case Fold::Max: return std::max(a, b);
-      case Fold::Min: return std::min(a, b);
-      default: return T(uint64_t(a) + uint64_t(b));
+      case Fold::Product:
+        return T(uint64_t(a) * uint64_t(b));
+      case Fold::Max:
+        return std::max(a, b);
+      case Fold::Min:
+        return std::min(a, b);
+      default:
+        return T(uint64_t(a) + uint64_t(b));
     }
   }
   template <class F>
   void with_kind(F&& f) const {
     switch (kind) {
-      case Fold::Product: return f([](T a, T b) { return join(Fold::Product, a, b); });
-      case Fold::Max: return f([](T a, T b) { return join(Fold::Max, a, b); });
-      case Fold::Min: return f([](T a, T b) { return join(Fold::Min, a, b); });
-      default: return f([](T a, T b) { return join(Fold::Sum, a, b); });
+      case Fold::Product:
+        return f([](T a, T b) { return join(Fold::Product, a, b); });
+      case Fold::Max:
+        return f([](T a, T b) { return join(Fold::Max, a, b); });
+      case Fold::Min:
+        return f([](T a, T b) { return join(Fold::Min, a, b); });
+      default:
+        return f([](T a, T b) { return join(Fold::Sum, a, b); });
     }
   }
   void inner(const T* p, int64_t n, T& acc) const {
@@ -172,13 +200,20 @@ DType fold_type(DType t) { return t == DType::UInt64 ? t : !is_differentiable(t)
 void fold(Fold kind, const Tensor& in, DType compute, Tensor& out, uint64_t mask, Finish finish) {
   const DType to = out.dtype();
   switch (compute) {
-    case DType::Float32: return reduce(FloatFold<float>(kind, compute, to, finish), in, out, mask);
-    case DType::Float64: return reduce(FloatFold<double>(kind, compute, to, finish), in, out, mask);
-    case DType::Int64: return reduce(IntFold<int64_t>(kind, compute, to), in, out, mask);
-    case DType::UInt64: return reduce(IntFold<uint64_t>(kind, compute, to), in, out, mask);
-    case DType::Complex64: return reduce(ComplexFold<float>(kind, compute, to, finish.scale), in, out, mask);
-    case DType::Complex128: return reduce(ComplexFold<double>(kind, compute, to, finish.scale), in, out, mask);
-    default: fail("fold: elements cannot be read as ", compute);
+    case DType::Float32:
+      return reduce(FloatFold<float>(kind, compute, to, finish), in, out, mask);
+    case DType::Float64:
+      return reduce(FloatFold<double>(kind, compute, to, finish), in, out, mask);
+    case DType::Int64:
+      return reduce(IntFold<int64_t>(kind, compute, to), in, out, mask);
+    case DType::UInt64:
+      return reduce(IntFold<uint64_t>(kind, compute, to), in, out, mask);
+    case DType::Complex64:
+      return reduce(ComplexFold<float>(kind, compute, to, finish.scale), in, out, mask);
+    case DType::Complex128:
+      return reduce(ComplexFold<double>(kind, compute, to, finish.scale), in, out, mask);
+    default:
+      fail("fold: elements cannot be read as ", compute);
   }
 }
 

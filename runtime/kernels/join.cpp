@@ -1,10 +1,11 @@
-// Joining and repeating: cat, stack, repeat. Pieces that lie contiguous are moved by memcpy, others through a view of the result.
+// Joining and repeating: cat, stack, repeat. Pieces that lie contiguous are moved by memcpy, others through a view of
+// the result.
 #include <cstring>
 
 #include "generated/kernels.h"
 #include "runtime/core/promote.h"
-#include "runtime/kernels/layout.h"
 #include "runtime/kernels/copy.h"
+#include "runtime/kernels/layout.h"
 #include "runtime/loop/nest.h"
 
 namespace vivace {
@@ -42,11 +43,12 @@ TensorRef cat(TensorList tensors, int64_t dim) {
       sizes = Dims(t->sizes());
       at = int(wrap_dim(dim, t->dim()));
     } else {
-      if (t->ndim_ != first->ndim_) fail("Tensors must have same number of dimensions: got ", first->dim(), " and ", t->dim());
+      if (t->ndim_ != first->ndim_)
+        fail("Tensors must have same number of dimensions: got ", first->dim(), " and ", t->dim());
       for (int d = 0; d < t->ndim_; ++d)
         if (d != at && t->dims_[d] != sizes[d]) [[unlikely]]
-          fail("Sizes of tensors must match except in dimension ", at, ". Expected size ", sizes[d], " but got size ", t->dims_[d],
-               " for tensor number ", position, " in the list.");
+          fail("Sizes of tensors must match except in dimension ", at, ". Expected size ", sizes[d], " but got size ",
+               t->dims_[d], " for tensor number ", position, " in the list.");
     }
     total += t->dims_[at];
     ++position;
@@ -71,7 +73,8 @@ TensorRef stack(TensorList tensors, int64_t dim) {
     const Tensor& t = *tensors[i];
     one_type &= t.dtype() == first.dtype();
     if (t.ndim_ != first.ndim_ || std::memcmp(t.dims_, first.dims_, t.ndim_ * sizeof(int64_t)) != 0)
-      fail("stack expects each tensor to be equal size, but got ", first.sizes(), " at entry 0 and ", t.sizes(), " at entry ", i);
+      fail("stack expects each tensor to be equal size, but got ", first.sizes(), " at entry 0 and ", t.sizes(),
+           " at entry ", i);
   }
   Dims sizes;
   for (int d = 0; d < at; ++d) sizes.push(first.dims_[d]);
@@ -107,7 +110,8 @@ void move_blocks(char* to, int64_t out_step, const char* from, int64_t bytes, in
   for (int64_t i = 0; i < blocks; ++i) std::memcpy(to + i * out_step, from + i * bytes, size_t(bytes));
 }
 
-/// A view of `out` at `start` along a dim with the sizes of `t` (with a dim of size 1 put in for stack), made without autograd.
+/// A view of `out` at `start` along a dim with the sizes of `t` (with a dim of size 1 put in for stack), made without
+/// autograd.
 void copy_piece(Tensor& out, int at, int64_t start, const Tensor& t, bool stacked) {
   Dims strides;
   for (int d = 0; d < out.ndim_; ++d)
@@ -133,7 +137,8 @@ void join(TensorList tensors, int at, bool stacked, Tensor& out) {
     const int64_t length = stacked ? 1 : t->dims_[at];
     if (dense && t->dtype() == out.dtype() && t->is_contiguous())
       move_blocks(out.raw() + start * inner, out.dims_[at] * inner, t->raw(), length * inner, outer);
-    else copy_piece(out, at, start, *t, stacked);
+    else
+      copy_piece(out, at, start, *t, stacked);
     start += length;
   }
 }
@@ -159,7 +164,9 @@ void repeat(Tensor& self, IntList repeats, Tensor& out) {
     step *= out.dims_[d];
   }
   nest.coalesce();
-  nest.run([&](char** p, int64_t n, const int64_t* s) { convert_run(out.dtype(), p[0], s[0], self.dtype(), p[1], s[1], n); });
+  nest.run([&](char** p, int64_t n, const int64_t* s) {
+    convert_run(out.dtype(), p[0], s[0], self.dtype(), p[1], s[1], n);
+  });
 }
 
 }  // namespace kernels

@@ -19,8 +19,10 @@ void kernels::logsumexp(Tensor& self, IntList dim, bool, Tensor& out) {
   const DType compute = compute_of(out.dtype());
   const TensorRef shifted = empty(self.sizes(), compute), largest = empty(reduced_sizes(self, mask, true), compute);
   copy_into(*shifted, self);
-  if (self.numel() > 0) fold(Fold::Max, *shifted, compute, *largest, mask);
-  else fill_into(*largest, 0);
+  if (self.numel() > 0)
+    fold(Fold::Max, *shifted, compute, *largest, mask);
+  else
+    fill_into(*largest, 0);
   const Nest<2> nest = make_nest<2>(shifted->sizes(), {shifted.get(), largest.get()});
   const TensorRef sums = empty(out.sizes(), compute);
   visit(compute, [&]<class T>() {

@@ -1,5 +1,5 @@
-// Variance and standard deviation. Blocks are centred on their own mean and merged, which is as accurate as two passes and reads
-// memory once. Complex variance is that of the real plus that of the imaginary part.
+// Variance and standard deviation. Blocks are centred on their own mean and merged, which is as accurate as two passes
+// and reads memory once. Complex variance is that of the real plus that of the imaginary part.
 #include <cmath>
 #include <limits>
 
@@ -14,12 +14,14 @@ namespace {
 using DimList = std::optional<IntList>;
 
 DType moment_dtype(const Tensor& self, const char* op) {
-  if (!is_differentiable(self.dtype())) fail(op, ": only support floating point and complex dtypes, but got ", self.dtype());
+  if (!is_differentiable(self.dtype()))
+    fail(op, ": only support floating point and complex dtypes, but got ", self.dtype());
   return self.dtype();
 }
 
 TensorRef spread(Tensor& self, DimList dim, bool keepdim, const char* op) {
-  return empty(kernels::reduced_sizes(self, dim_mask(dim, self.dim()), keepdim), real_of(moment_dtype(self, op)), self.device());
+  return empty(kernels::reduced_sizes(self, dim_mask(dim, self.dim()), keepdim), real_of(moment_dtype(self, op)),
+               self.device());
 }
 std::tuple<TensorRef, TensorRef> spread_and_mean(Tensor& self, DimList dim, bool keepdim, const char* op) {
   TensorRef spread_out = spread(self, dim, keepdim, op);
@@ -31,8 +33,12 @@ std::tuple<TensorRef, TensorRef> spread_and_mean(Tensor& self, DimList dim, bool
 
 namespace meta {
 
-TensorRef var_correction(Tensor& self, DimList dim, const Scalar*, bool keepdim) { return spread(self, dim, keepdim, "var"); }
-TensorRef std_correction(Tensor& self, DimList dim, const Scalar*, bool keepdim) { return spread(self, dim, keepdim, "std"); }
+TensorRef var_correction(Tensor& self, DimList dim, const Scalar*, bool keepdim) {
+  return spread(self, dim, keepdim, "var");
+}
+TensorRef std_correction(Tensor& self, DimList dim, const Scalar*, bool keepdim) {
+  return spread(self, dim, keepdim, "std");
+}
 std::tuple<TensorRef, TensorRef> var_mean_correction(Tensor& self, DimList dim, const Scalar*, bool keepdim) {
   return spread_and_mean(self, dim, keepdim, "var_mean");
 }
@@ -80,8 +86,10 @@ const ReduceLoops& loops() {
 void moments_into(const Tensor& in, uint64_t mask, double correction, bool root, Tensor& out, Tensor* mean) {
   char* means = mean ? mean->raw() : nullptr;
   if (in.dtype() == DType::Float64)
-    return reduce(MomentsPolicy<double>{DType::Float64, out.dtype(), correction, root, out.raw(), means, loops().f64}, in, out, mask);
-  reduce(MomentsPolicy<float>{DType::Float32, out.dtype(), correction, root, out.raw(), means, loops().f32}, in, out, mask);
+    return reduce(MomentsPolicy<double>{DType::Float64, out.dtype(), correction, root, out.raw(), means, loops().f64},
+                  in, out, mask);
+  reduce(MomentsPolicy<float>{DType::Float32, out.dtype(), correction, root, out.raw(), means, loops().f32}, in, out,
+         mask);
 }
 
 /// The real (0) or imaginary (1) parts of a complex tensor, seen in place.

@@ -1,7 +1,8 @@
-// The one driver of reductions. It splits the dims into kept and reduced ones, picks runs along memory (of one output, or of many
-// side by side), converts elements in blocks where the policy reads another type, and splits work over threads so that the
-// result depends on the shape alone. A policy says what is accumulated:
-//   In, Acc, in_type; Acc init; inner(p, n, acc); outer(p, rows, step, columns, accs); merge(acc, other); store(acc, out)
+// The one driver of reductions. It splits the dims into kept and reduced ones, picks runs along memory (of one output,
+// or of many side by side), converts elements in blocks where the policy reads another type, and splits work over
+// threads so that the result depends on the shape alone. A policy says what is accumulated:
+//   In, Acc, in_type; Acc init; inner(p, n, acc); outer(p, rows, step, columns, accs); merge(acc, other); store(acc,
+//   out)
 #pragma once
 #include <algorithm>
 
@@ -21,8 +22,10 @@ struct ReduceNests {
 inline Dims reduced_sizes(const Tensor& in, uint64_t mask, bool keepdim) {
   Dims sizes;
   for (int d = 0; d < in.ndim_; ++d) {
-    if (!(mask >> d & 1)) sizes.push(in.dims_[d]);
-    else if (keepdim) sizes.push(1);
+    if (!(mask >> d & 1))
+      sizes.push(in.dims_[d]);
+    else if (keepdim)
+      sizes.push(1);
   }
   return sizes;
 }
@@ -54,10 +57,10 @@ inline void make_reduce_nests(ReduceNests& nests, const Tensor& in, char* out, i
   nests.reduced.coalesce();
 }
 
-inline constexpr int64_t kReduceGrain = 32768;   // elements worth a thread
-inline constexpr int64_t kReduceColumns = 256;   // outputs that are accumulated side by side
-inline constexpr int64_t kReduceBuffer = 2048;   // elements converted at a time
-inline constexpr int kReduceParts = 32;          // of one output whose elements are split over threads
+inline constexpr int64_t kReduceGrain = 32768;  // elements worth a thread
+inline constexpr int64_t kReduceColumns = 256;  // outputs that are accumulated side by side
+inline constexpr int64_t kReduceBuffer = 2048;  // elements converted at a time
+inline constexpr int kReduceParts = 32;         // of one output whose elements are split over threads
 
 template <class Policy>
 class Reducer {
@@ -76,8 +79,10 @@ class Reducer {
     if (kept.numel == 0) return;
     if (reduced.numel > 0 && kept.ndim > 0 && kept.strides[0][0] == int64_t(item_size(type_))) return side_by_side();
     if (kept.numel == 1) return policy_.store(whole(), kept.base[1]);
-    const int64_t grain = std::max<int64_t>(1, kReduceGrain / (kept.inner_size() * std::max<int64_t>(reduced.numel, 1)));
-    if (kept.runs() > 1) return parallel_for(0, kept.runs(), grain, [&](int64_t begin, int64_t end) { one_by_one(begin, end); });
+    const int64_t grain =
+        std::max<int64_t>(1, kReduceGrain / (kept.inner_size() * std::max<int64_t>(reduced.numel, 1)));
+    if (kept.runs() > 1)
+      return parallel_for(0, kept.runs(), grain, [&](int64_t begin, int64_t end) { one_by_one(begin, end); });
     const int64_t* s = kept.inner_strides();
     parallel_for(0, kept.numel, std::max<int64_t>(1, kReduceGrain / std::max<int64_t>(reduced.numel, 1)),
                  [&](int64_t begin, int64_t end) {
@@ -147,9 +152,8 @@ class Reducer {
     Acc accs[kReduceColumns];
     for (int64_t c = 0; c < width; ++c) accs[c] = policy_.init;
     const Nest<1>& reduced = nests_.reduced;
-    reduced.for_runs({in}, 0, reduced.runs(), [&](char** q, int64_t rows, const int64_t* s) {
-      rows_into(q[0], rows, s[0], width, accs);
-    });
+    reduced.for_runs({in}, 0, reduced.runs(),
+                     [&](char** q, int64_t rows, const int64_t* s) { rows_into(q[0], rows, s[0], width, accs); });
     for (int64_t c = 0; c < width; ++c) policy_.store(accs[c], out + c * out_step);
   }
 
@@ -161,7 +165,8 @@ class Reducer {
     for (int64_t r = 0; r < rows; r += at_once) {
       const int64_t m = std::min(at_once, rows - r);
       for (int64_t i = 0; i < m; ++i)
-        convert_run(policy_.in_type, reinterpret_cast<char*>(buffer + i * width), sizeof(In), type_, p + (r + i) * step, size, width);
+        convert_run(policy_.in_type, reinterpret_cast<char*>(buffer + i * width), sizeof(In), type_, p + (r + i) * step,
+                    size, width);
       policy_.outer(buffer, m, width, width, accs);
     }
   }
@@ -174,7 +179,8 @@ class Reducer {
 /// Reduces the dims of `mask`; `out` is contiguous.
 template <class Policy>
 void reduce(const Policy& policy, const Tensor& in, Tensor& out, uint64_t mask) {
-  if (in.is_contiguous() && in.numel() > 0 && in.dtype() == policy.in_type && out.numel() == 1 && in.numel() < kReduceGrain) {
+  if (in.is_contiguous() && in.numel() > 0 && in.dtype() == policy.in_type && out.numel() == 1 &&
+      in.numel() < kReduceGrain) {
     typename Policy::Acc acc = policy.init;
     policy.inner(in.data<typename Policy::In>(), in.numel(), acc);
     return policy.store(acc, out.raw());

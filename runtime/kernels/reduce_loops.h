@@ -1,5 +1,6 @@
-// The inner loops of floating-point reductions, one set per instruction set. Totals are double: loops add up blocks of a few
-// thousand elements in the elements' own type and the blocks' results in double, so that error does not grow with length.
+// The inner loops of floating-point reductions, one set per instruction set. Totals are double: loops add up blocks of
+// a few thousand elements in the elements' own type and the blocks' results in double, so that error does not grow with
+// length.
 #pragma once
 #include <cstdint>
 
@@ -41,8 +42,14 @@ struct ReduceLoops {
   ReduceLoopsOf<double> f64;
 };
 
-namespace baseline { extern const ReduceLoops reduce_loops; }
-namespace avx2 { extern const ReduceLoops reduce_loops; }
-namespace avx512 { extern const ReduceLoops reduce_loops; }
+namespace baseline {
+extern const ReduceLoops reduce_loops;
+}
+namespace avx2 {
+extern const ReduceLoops reduce_loops;
+}
+namespace avx512 {
+extern const ReduceLoops reduce_loops;
+}
 
 }  // namespace vivace

@@ -5,9 +5,9 @@
 namespace vivace {
 namespace {
 
-constexpr int64_t kBlock = 4096;      // elements of a run that are added up in their own type
-constexpr int64_t kRows = 64;         // rows likewise
-constexpr int64_t kMomentRows = 32;   // rows of a block that is read twice
+constexpr int64_t kBlock = 4096;     // elements of a run that are added up in their own type
+constexpr int64_t kRows = 64;        // rows likewise
+constexpr int64_t kMomentRows = 32;  // rows of a block that is read twice
 constexpr int64_t kMomentColumns = 128;
 
 template <Fold kFold>
@@ -23,9 +23,12 @@ VIVACE_INLINE f64 magnitude(f64 x) { return abs(x); }
 /// What an element counts as.
 template <Fold kFold, class V>
 VIVACE_INLINE V mapped(V x) {
-  if constexpr (kFold == Fold::Squares) return x * x;
-  else if constexpr (kFold == Fold::Magnitudes || kFold == Fold::MaxMagnitude || kFold == Fold::MinMagnitude) return magnitude(x);
-  else return x;
+  if constexpr (kFold == Fold::Squares)
+    return x * x;
+  else if constexpr (kFold == Fold::Magnitudes || kFold == Fold::MaxMagnitude || kFold == Fold::MinMagnitude)
+    return magnitude(x);
+  else
+    return x;
 }
 template <class T>
 VIVACE_INLINE T larger(T a, T b) {
@@ -43,10 +46,14 @@ VIVACE_INLINE f64 smaller(f64 a, f64 b) { return minimum(a, b); }
 /// Joins two partial results.
 template <Fold kFold, class V>
 VIVACE_INLINE V joined(V a, V b) {
-  if constexpr (kAdds<kFold>) return a + b;
-  else if constexpr (kFold == Fold::Product) return a * b;
-  else if constexpr (kLargest<kFold>) return larger(a, b);
-  else return smaller(a, b);
+  if constexpr (kAdds<kFold>)
+    return a + b;
+  else if constexpr (kFold == Fold::Product)
+    return a * b;
+  else if constexpr (kLargest<kFold>)
+    return larger(a, b);
+  else
+    return smaller(a, b);
 }
 
 template <Fold kFold, class T>
@@ -116,7 +123,8 @@ template <Fold kFold, int kVectors, class T>
 VIVACE_INLINE void tile(const T* p, int64_t rows, int64_t step, int64_t left, double* totals) {
   constexpr int64_t kL = lanes<T>;
   Vec<T> sums[kVectors];
-  for (int k = 0; k < kVectors; ++k) sums[k] = mapped<kFold>(k + 1 < kVectors ? load(p + k * kL) : load(p + k * kL, left));
+  for (int k = 0; k < kVectors; ++k)
+    sums[k] = mapped<kFold>(k + 1 < kVectors ? load(p + k * kL) : load(p + k * kL, left));
   for (int64_t r = 1; r < rows; ++r) {
     const T* row = p + r * step;
     for (int k = 0; k < kVectors; ++k)
@@ -243,10 +251,10 @@ int64_t arg(const T* p, int64_t n) {
 template <class T>
 constexpr ReduceLoopsOf<T> loops_of() {
   return {
-      {inner<Fold::Sum, T>, inner<Fold::Squares, T>, inner<Fold::Magnitudes, T>, inner<Fold::Product, T>, inner<Fold::Max, T>,
-       inner<Fold::Min, T>, inner<Fold::MaxMagnitude, T>, inner<Fold::MinMagnitude, T>},
-      {outer<Fold::Sum, T>, outer<Fold::Squares, T>, outer<Fold::Magnitudes, T>, outer<Fold::Product, T>, outer<Fold::Max, T>,
-       outer<Fold::Min, T>, outer<Fold::MaxMagnitude, T>, outer<Fold::MinMagnitude, T>},
+      {inner<Fold::Sum, T>, inner<Fold::Squares, T>, inner<Fold::Magnitudes, T>, inner<Fold::Product, T>,
+       inner<Fold::Max, T>, inner<Fold::Min, T>, inner<Fold::MaxMagnitude, T>, inner<Fold::MinMagnitude, T>},
+      {outer<Fold::Sum, T>, outer<Fold::Squares, T>, outer<Fold::Magnitudes, T>, outer<Fold::Product, T>,
+       outer<Fold::Max, T>, outer<Fold::Min, T>, outer<Fold::MaxMagnitude, T>, outer<Fold::MinMagnitude, T>},
       inner_moments<T>,
       outer_moments<T>,
       arg<Fold::Max, T>,

@@ -33,7 +33,9 @@ void kernels::flip(Tensor& self, IntList dims, Tensor& out) {
   }
   nest.sort();
   nest.coalesce();
-  nest.run([&](char** p, int64_t m, const int64_t* s) { convert_run(out.dtype(), p[0], s[0], self.dtype(), p[1], s[1], m); });
+  nest.run([&](char** p, int64_t m, const int64_t* s) {
+    convert_run(out.dtype(), p[0], s[0], self.dtype(), p[1], s[1], m);
+  });
 }
 
 TensorRef meta::roll(Tensor& self, IntList shifts, IntList dims) {
@@ -57,7 +59,8 @@ void kernels::roll(Tensor& self, IntList shifts, IntList dims, Tensor& out) {
   for (size_t k = 0; k < dims.size(); ++k) {
     TensorRef to = k + 1 == dims.size() ? TensorRef::share(&out) : empty(self.sizes(), self.dtype());
     const int64_t d = wrap_dim(dims[k], self.dim()), n = self.size(d), by = ((shifts[k] % n) + n) % n;
-    if (self.dim() == 0) copy_into(*to, *from);
+    if (self.dim() == 0)
+      copy_into(*to, *from);
     else {
       copy_into(*narrow(*to, d, by, n - by), *narrow(*from, d, 0, n - by));
       copy_into(*narrow(*to, d, 0, by), *narrow(*from, d, n - by, by));

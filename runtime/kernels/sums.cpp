@@ -75,7 +75,9 @@ TensorRef linalg_vector_norm(Tensor& self, const Scalar& ord, DimList dim, bool 
 namespace kernels {
 namespace {
 
-void sum_into(Tensor& self, uint64_t mask, Tensor& out) { fold(Fold::Sum, self, compute_type(self, out.dtype()), out, mask); }
+void sum_into(Tensor& self, uint64_t mask, Tensor& out) {
+  fold(Fold::Sum, self, compute_type(self, out.dtype()), out, mask);
+}
 void mean_into(Tensor& self, uint64_t mask, Tensor& out) {
   Finish finish;
   const int64_t n = reduced_count(self, mask);
@@ -114,7 +116,9 @@ TensorRef mapped(const Tensor& self, DType compute, F&& f) {
 }  // namespace
 
 void sum(Tensor& self, Dtype, Tensor& out) { sum_into(self, all_dims(self), out); }
-void sum_dim_IntList(Tensor& self, DimList dim, bool, Dtype, Tensor& out) { sum_into(self, dim_mask(dim, self.dim()), out); }
+void sum_dim_IntList(Tensor& self, DimList dim, bool, Dtype, Tensor& out) {
+  sum_into(self, dim_mask(dim, self.dim()), out);
+}
 void mean(Tensor& self, Dtype, Tensor& out) { mean_into(self, all_dims(self), out); }
 void mean_dim(Tensor& self, DimList dim, bool, Dtype, Tensor& out) { mean_into(self, dim_mask(dim, self.dim()), out); }
 void prod(Tensor& self, Dtype, Tensor& out) {
@@ -132,7 +136,8 @@ void linalg_vector_norm(Tensor& self, const Scalar& ord, DimList dim, bool, Dtyp
   if (p == 2) return fold(Fold::Squares, *real, compute, out, mask, {1, 2});
   if (p == 1) return fold(Fold::Magnitudes, *real, compute, out, mask);
   if (std::isinf(p)) return fold(p > 0 ? Fold::MaxMagnitude : Fold::MinMagnitude, *real, compute, out, mask);
-  if (p == 0) return fold(Fold::Sum, *mapped(*real, compute, [](auto x) { return x != 0 ? 1 : 0; }), compute, out, mask);
+  if (p == 0)
+    return fold(Fold::Sum, *mapped(*real, compute, [](auto x) { return x != 0 ? 1 : 0; }), compute, out, mask);
   const TensorRef powers = mapped(*real, compute, [p](auto x) { return std::pow(std::fabs(x), decltype(x)(p)); });
   fold(Fold::Sum, *powers, compute, out, mask, {1, p});
 }

@@ -23,12 +23,18 @@ uint64_t listed_dims(const Tensor& self, DimList dim) { return dim && dim->empty
 namespace meta {
 
 TensorRef all(Tensor& self) { return truth(self, every_dim(self), false, truth_dtype(self)); }
-TensorRef all_dim(Tensor& self, int64_t dim, bool keepdim) { return truth(self, one_dim(self, dim), keepdim, truth_dtype(self)); }
-TensorRef all_dims(Tensor& self, DimList dim, bool keepdim) { return truth(self, listed_dims(self, dim), keepdim, truth_dtype(self)); }
+TensorRef all_dim(Tensor& self, int64_t dim, bool keepdim) {
+  return truth(self, one_dim(self, dim), keepdim, truth_dtype(self));
+}
+TensorRef all_dims(Tensor& self, DimList dim, bool keepdim) {
+  return truth(self, listed_dims(self, dim), keepdim, truth_dtype(self));
+}
 TensorRef any(Tensor& self) { return all(self); }
 TensorRef any_dim(Tensor& self, int64_t dim, bool keepdim) { return all_dim(self, dim, keepdim); }
 TensorRef any_dims(Tensor& self, DimList dim, bool keepdim) { return all_dims(self, dim, keepdim); }
-TensorRef count_nonzero_dim_IntList(Tensor& self, IntList dim) { return truth(self, dim_mask(dim, self.dim()), false, DType::Int64); }
+TensorRef count_nonzero_dim_IntList(Tensor& self, IntList dim) {
+  return truth(self, dim_mask(dim, self.dim()), false, DType::Int64);
+}
 TensorRef count_nonzero(Tensor& self, std::optional<int64_t> dim) {
   return truth(self, dim ? one_dim(self, *dim) : every_dim(self), false, DType::Int64);
 }
@@ -61,8 +67,10 @@ struct TruthPolicy {
   }
   void merge(int64_t& acc, int64_t other) const { acc += other; }
   void store(int64_t n, char* out) const {
-    if (kind == Count) *reinterpret_cast<int64_t*>(out) = n;
-    else *reinterpret_cast<uint8_t*>(out) = kind == All ? n == 0 : n > 0;
+    if (kind == Count)
+      *reinterpret_cast<int64_t*>(out) = n;
+    else
+      *reinterpret_cast<uint8_t*>(out) = kind == All ? n == 0 : n > 0;
   }
 };
 
@@ -73,11 +81,19 @@ void truth_into(TruthPolicy::Kind kind, const Tensor& in, uint64_t mask, Tensor&
 }  // namespace
 
 void all(Tensor& self, Tensor& out) { truth_into(TruthPolicy::All, self, every_dim(self), out); }
-void all_dim(Tensor& self, int64_t dim, bool, Tensor& out) { truth_into(TruthPolicy::All, self, one_dim(self, dim), out); }
-void all_dims(Tensor& self, DimList dim, bool, Tensor& out) { truth_into(TruthPolicy::All, self, listed_dims(self, dim), out); }
+void all_dim(Tensor& self, int64_t dim, bool, Tensor& out) {
+  truth_into(TruthPolicy::All, self, one_dim(self, dim), out);
+}
+void all_dims(Tensor& self, DimList dim, bool, Tensor& out) {
+  truth_into(TruthPolicy::All, self, listed_dims(self, dim), out);
+}
 void any(Tensor& self, Tensor& out) { truth_into(TruthPolicy::Any, self, every_dim(self), out); }
-void any_dim(Tensor& self, int64_t dim, bool, Tensor& out) { truth_into(TruthPolicy::Any, self, one_dim(self, dim), out); }
-void any_dims(Tensor& self, DimList dim, bool, Tensor& out) { truth_into(TruthPolicy::Any, self, listed_dims(self, dim), out); }
+void any_dim(Tensor& self, int64_t dim, bool, Tensor& out) {
+  truth_into(TruthPolicy::Any, self, one_dim(self, dim), out);
+}
+void any_dims(Tensor& self, DimList dim, bool, Tensor& out) {
+  truth_into(TruthPolicy::Any, self, listed_dims(self, dim), out);
+}
 void count_nonzero_dim_IntList(Tensor& self, IntList dim, Tensor& out) {
   truth_into(TruthPolicy::Count, self, dim_mask(dim, self.dim()), out);
 }

@@ -42,7 +42,8 @@ TensorRef mean_dim_backward(Tensor& g, IntList self_sizes, DimList dim, bool kee
 
 namespace {
 
-/// Products of all other elements along `dim`: those before times those after. Needs no division, so zeros are no trouble.
+/// Products of all other elements along `dim`: those before times those after. Needs no division, so zeros are no
+/// trouble.
 TensorRef others_product(Tensor& self, int64_t dim) {
   const int64_t n = self.size(dim);
   Dims edge(self.sizes());
@@ -84,7 +85,8 @@ TensorRef vector_norm_backward(Tensor& g, Tensor& self, Tensor& y, const Scalar&
   if (p == 0) return ops::zeros_like(self);
   if (p == 2) {
     // g * x / norm, 0 where the norm is 0.
-    const TensorRef scale = ops::masked_fill_Scalar(*ops::div_Tensor(*grad, *norm), *ops::eq_Scalar(*norm, Scalar(0)), 0);
+    const TensorRef scale =
+        ops::masked_fill_Scalar(*ops::div_Tensor(*grad, *norm), *ops::eq_Scalar(*norm, Scalar(0)), 0);
     return ops::mul_Tensor(self, *scale);
   }
   const TensorRef direction = ops::sgn(self);
@@ -96,7 +98,8 @@ TensorRef vector_norm_backward(Tensor& g, Tensor& self, Tensor& y, const Scalar&
     const uint64_t mask = dim_mask(dim, self.dim());
     for (int64_t d = 0; d < self.dim(); ++d)
       if (mask >> d & 1) reduced.push_back(d);
-    const TensorRef times = self.dim() ? ops::sum_dim_IntList(*at, IntList(reduced), true, std::nullopt) : ops::sum(*at, std::nullopt);
+    const TensorRef times =
+        self.dim() ? ops::sum_dim_IntList(*at, IntList(reduced), true, std::nullopt) : ops::sum(*at, std::nullopt);
     return ops::mul_Tensor(*ops::mul_Tensor(*direction, *at), *ops::div_Tensor(*grad, *times));
   }
   // g * sgn(x) |x|^(p-1) / norm^(p-1), 0 where x is 0 (p > 1) or the norm is.
@@ -108,26 +111,30 @@ TensorRef vector_norm_backward(Tensor& g, Tensor& self, Tensor& y, const Scalar&
 
 TensorRef logsumexp_backward(Tensor& g, Tensor& self, Tensor& y, IntList dim, bool keepdim) {
   const TensorRef grad = restored(g, self.dim(), dim, keepdim), top = restored(y, self.dim(), dim, keepdim);
-  return ops::mul_Tensor(*grad, *ops::exp(*ops::sub_Tensor(self, *ops::masked_fill_Scalar(*top, *ops::isinf(*top), 0), Scalar(1))));
+  return ops::mul_Tensor(
+      *grad, *ops::exp(*ops::sub_Tensor(self, *ops::masked_fill_Scalar(*top, *ops::isinf(*top), 0), Scalar(1))));
 }
 
 TensorRef var_backward(Tensor& g, Tensor& self, DimList dim, const Scalar* correction, bool keepdim) {
   const double degrees = std::max(double(count_of(self.sizes(), dim)) - correction_of(correction), 0.0);
-  if (self.dim() == 0) return ops::mul_Tensor(*ops::mul_Scalar(g, Scalar(2 / degrees)), *ops::sub_Tensor(self, self, Scalar(1)));
+  if (self.dim() == 0)
+    return ops::mul_Tensor(*ops::mul_Scalar(g, Scalar(2 / degrees)), *ops::sub_Tensor(self, self, Scalar(1)));
   const TensorRef centred = ops::sub_Tensor(self, *ops::mean_dim(self, dim, true, std::nullopt), Scalar(1));
   return ops::mul_Tensor(*ops::mul_Scalar(*restored(g, self.dim(), dim, keepdim), Scalar(2 / degrees)), *centred);
 }
 TensorRef std_backward(Tensor& g, Tensor& self, Tensor& y, DimList dim, const Scalar* correction, bool keepdim) {
-  const TensorRef of_var = ops::masked_fill_Scalar(*ops::div_Tensor(g, *ops::mul_Scalar(y, Scalar(2))), *ops::eq_Scalar(y, Scalar(0)), 0);
+  const TensorRef of_var =
+      ops::masked_fill_Scalar(*ops::div_Tensor(g, *ops::mul_Scalar(y, Scalar(2))), *ops::eq_Scalar(y, Scalar(0)), 0);
   return var_backward(*of_var, self, dim, correction, keepdim);
 }
 TensorRef var_mean_backward(Tensor& g0, Tensor& g1, Tensor& self, DimList dim, const Scalar* correction, bool keepdim) {
-  return ops::add_Tensor(*var_backward(g0, self, dim, correction, keepdim), *mean_dim_backward(g1, self.sizes(), dim, keepdim),
-                         Scalar(1));
+  return ops::add_Tensor(*var_backward(g0, self, dim, correction, keepdim),
+                         *mean_dim_backward(g1, self.sizes(), dim, keepdim), Scalar(1));
 }
-TensorRef std_mean_backward(Tensor& g0, Tensor& g1, Tensor& self, Tensor& y0, DimList dim, const Scalar* correction, bool keepdim) {
-  return ops::add_Tensor(*std_backward(g0, self, y0, dim, correction, keepdim), *mean_dim_backward(g1, self.sizes(), dim, keepdim),
-                         Scalar(1));
+TensorRef std_mean_backward(Tensor& g0, Tensor& g1, Tensor& self, Tensor& y0, DimList dim, const Scalar* correction,
+                            bool keepdim) {
+  return ops::add_Tensor(*std_backward(g0, self, y0, dim, correction, keepdim),
+                         *mean_dim_backward(g1, self.sizes(), dim, keepdim), Scalar(1));
 }
 
 namespace {
