@@ -87,7 +87,8 @@ class Pointwise(Entry):
     result: Result = same
     parameters: tuple[str, ...] = ()  # the lambda's names of the schema's arguments, in order
     operands: tuple[str, ...] = ()  # schema arguments that are read elementwise
-    promoting: tuple[str, ...] = ()  # those that take part in promotion; the others are masks
+    promoting: tuple[str, ...] = ()  # those that decide the dtype; the others are cast to it
+    masks: tuple[str, ...] = ()  # those among the others that are read as bool
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     check: str = ""  # C++ function `void checks::NAME(const Value* args)` that runs first
 
@@ -198,7 +199,7 @@ def _pointwise(
 ) -> Pointwise:
     own = {
         name: options.pop(name)
-        for name in ("integer", "complex", "boolean", "result", "choices", "check")
+        for name in ("integer", "complex", "boolean", "result", "choices", "check", "masks")
         if name in options
     }
     entry = Pointwise(

@@ -102,9 +102,6 @@ RULES: dict[str, Callable[..., Expr]] = {
     "eq": equal,
     "ne": lambda a, b: p.bitwise_not(equal(a, b)),
     "where": where,
-    "real": lambda a: a.args[0],
-    "imag": lambda a: a.args[1],
-    "conj": lambda a: make(a.args[0], p.neg_(a.args[1])),
     "truth": p.truth,
 } | {
     name: _undefined(name)

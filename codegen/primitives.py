@@ -82,6 +82,10 @@ def is_const(e: Expr, *values: Any) -> bool:
     return e.op == "const" and (not values or e.args[0] in values)
 
 
+class ComputeInFloat(Exception):
+    """Raised by an integer lambda: the operands are to become the default floating dtype."""
+
+
 Rule = Callable[..., Expr]
 PRIMITIVES: dict[str, Rule] = {}
 
@@ -154,6 +158,8 @@ def _compare(name: str) -> Rule:
             return {"lt": bitwise_and, "gt": bitwise_and, "le": bitwise_or, "ge": bitwise_or}.get(name, bitwise_xor)(
                 a, b
             )
+        if a is b and type in INTEGER:
+            return constant(name in ("eq", "le", "ge"), mask_of(type))
         return Expr(name, (a, b), type=mask_of(type))
 
     PRIMITIVES[name] = rule
@@ -164,8 +170,21 @@ for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     _compare(_name)
 
 
-bitwise_and = _same("bitwise_and", INTEGER | MASKS)
-bitwise_or = _same("bitwise_or", INTEGER | MASKS)
+def _junction(name: str, neutral: bool) -> Rule:
+    general = _same(name, INTEGER | MASKS)
+
+    def rule(a: Any, b: Any) -> Expr:
+        for x, y in ((a, b), (b, a)):
+            if isinstance(x, Expr) and x.type in MASKS and x.op == "const":
+                return y if x.args[0] is neutral else x
+        return general(a, b)
+
+    PRIMITIVES[name] = rule
+    return rule
+
+
+bitwise_and = _junction("bitwise_and", True)
+bitwise_or = _junction("bitwise_or", False)
 bitwise_xor = _same("bitwise_xor", INTEGER | MASKS)
 bitwise_not = _same("bitwise_not", INTEGER | MASKS)
 
@@ -253,19 +272,42 @@ def rare(condition: Expr, function: str, args: tuple[Expr, ...], otherwise: Expr
     return Expr("rare", (truth(condition), otherwise, *args), (("function", function),), otherwise.type)
 
 
-@primitive
-def real(a: Expr) -> Expr:
-    return a
+def number(condition: Any, like: Expr) -> Expr:
+    """1 where the condition holds, else 0, of the type of `like`."""
+    return where(condition, constant(1, like.type), constant(0, like.type))
 
 
-@primitive
-def imag(a: Expr) -> Expr:
-    return constant(0, a.type)
+def is_complex(a: Expr) -> bool:
+    return a.type in COMPLEX
 
 
-@primitive
-def conj(a: Expr) -> Expr:
-    return a
+def real_part(a: Expr) -> Expr:
+    return a.args[0] if is_complex(a) else a
+
+
+def imaginary_part(a: Expr) -> Expr:
+    return a.args[1] if is_complex(a) else constant(0, a.type)
+
+
+def sign_bit(a: Expr) -> Expr:
+    """A mask: whether the sign bit is set, of -0 and NaN too."""
+    return call("lt", bitcast(a, "i" + (a.type or "")[1:]), 0)
+
+
+def copy_sign(a: Expr, b: Expr) -> Expr:
+    type, (a, b) = unify(a, b)
+    magnitude, negative = abs_(a), sign_bit(b)
+    return where(negative, neg_(magnitude), magnitude)
+
+
+def largest(a: Expr) -> float:
+    """The largest finite number of a's type."""
+    return {"f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308}[a.type or ""]
+
+
+def fmod_floating(a: Any, b: Any) -> Expr:
+    """The exact remainder of a / b towards zero."""
+    return scalar("fmod", a, b)
 
 
 @primitive

@@ -60,7 +60,8 @@ class Table:
     where: Where
     operands: list[int]
     params: list[int]
-    bool_operands: int
+    followers: int
+    masks: int
     rows: list[Row]
     choose: str = ""
 
@@ -97,7 +98,7 @@ class KernelPlan:
             operands, params = (", ".join(map(str, x)) for x in (t.operands, t.params))
             infos.append(
                 f"// {t.where}\nconst PointwiseInfo {t.symbol} = {{{loops.quote(t.name)}, {len(t.operands)}, {len(t.params)}, "
-                f"{{{operands}}}, {{{params}}}, {t.bool_operands}, {name}, {t.choose or 'nullptr'}}};\n"
+                f"{{{operands}}}, {{{params}}}, {t.followers}, {t.masks}, {name}, {t.choose or 'nullptr'}}};\n"
             )
         row_text = "".join(f"const PointwiseRow {name}[kNumDTypes] = {{\n{body}}};\n" for body, name in rows.items())
         return (
@@ -157,10 +158,12 @@ def _entry_table(kernels: KernelPlan, entry: Pointwise, schema: Schema, symbol: 
     given = [n for n in arguments if chosen.get(n, PRESENT) is PRESENT]
     operands = [n for n in given if n in entry.operands]
     params = [n for n in given if n not in entry.operands]
-    masks = {n for n in operands if n not in entry.promoting}
+    masks = set(entry.masks)
+    types = {a.name: a.type.base for a in schema.inputs}
+    real_params = [n for n in params if types[n] != "Scalar"]
 
     def trace(type: str) -> Expr:
-        leaves = _leaves(type, operands, params, masks)
+        leaves = _leaves(type, operands, params, masks, real_params)
         values = [leaves[n] if n in leaves else chosen[n] for n in arguments]
         return ex.kernel_for(entry, type)(*values)
 
@@ -174,19 +177,26 @@ def _entry_table(kernels: KernelPlan, entry: Pointwise, schema: Schema, symbol: 
         entry.where,
         [arguments.index(n) for n in operands],
         [arguments.index(n) for n in params],
-        sum(1 << i for i, n in enumerate(operands) if n in masks),
+        _bits(operands, set(operands) - set(entry.promoting)),
+        _bits(operands, masks),
         rows,
     )
 
 
-def _leaves(type: str, operands: list[str], params: list[str], masks: Iterable[str]) -> dict[str, Expr]:
+def _bits(names: list[str], chosen: Iterable[str]) -> int:
+    return sum(1 << i for i, n in enumerate(names) if n in chosen)
+
+
+def _leaves(
+    type: str, operands: list[str], params: list[str], masks: Iterable[str], real_params: Iterable[str] = ()
+) -> dict[str, Expr]:
     """Operands are called x0, x1 ..., parameters q0, q1 ..., so that equal bodies are equal traces."""
     mask = p.mask_of(p.COMPLEX.get(type, type))
     leaves = {}
     for i, name in enumerate(operands):
         leaves[name] = _leaf(f"x{i}", mask if name in masks else type)
     for i, name in enumerate(params):
-        leaves[name] = _leaf(f"q{i}", type)
+        leaves[name] = _leaf(f"q{i}", p.COMPLEX.get(type, type) if name in real_params else type)
     return leaves
 
 
@@ -216,6 +226,8 @@ def _plan_row(
         return Row(UNSUPPORTED)
     try:
         type, body = _trace_for(dtype, trace)
+    except p.ComputeInFloat:
+        return Row(USE_DEFAULT, USE_DEFAULT, USE_DEFAULT)
     except TraceError as error:
         raise CatalogueError(where, f"{name} for {dtype}: {error}") from None
     masked = [i for i, n in enumerate(operands) if n in masks]
@@ -253,6 +265,8 @@ def _trace_for(dtype: str, trace: Any) -> tuple[str, Expr]:
 
 def _whole(body: Any, type: str) -> Expr:
     """Lambdas may return a Python number."""
+    if isinstance(body, bool):
+        return p.constant(body, p.mask_of(p.COMPLEX.get(type, type)))
     return body if isinstance(body, Expr) and body.type is not None else p.convert(body, type)
 
 
@@ -319,7 +333,8 @@ def _plan_fused(kernels: KernelPlan, grad: FusedGrad) -> str | None:
         grad.where,
         list(range(len(operands))),
         [len(operands) + i for i in range(len(params))],
-        sum(1 << i for i, n in enumerate(operands) if n in grad.masks),
+        _bits(operands, grad.masks),
+        _bits(operands, grad.masks),
         rows,
     )
     return grad.name

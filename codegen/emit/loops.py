@@ -172,7 +172,7 @@ def _param(leaf: Expr) -> str:
     slot = name.removesuffix("_re").removesuffix("_im")[1:]
     member = "imag" if name.endswith("_im") else "f" if type in p.FLOATING else "i"
     if type in p.MASKS:
-        return f"{type}{{}} - int8_t(q[{slot}].i != 0)"
+        return f"m8(u8{{}} - uint8_t(q[{slot}].i != 0))"
     return f"splat<{ELEMENT[type]}>({ELEMENT[type]}(q[{slot}].{member}))"
 
 

@@ -75,7 +75,7 @@ Tensor* quick(const PointwiseInfo& info, const Value* args, Tensor* into) {
   const Tensor& a = *v0.tensor;
   const PointwiseRow& row = info.rows[int(a.dtype_)];
   const int64_t n = a.numel_;
-  if (row.compute != uint8_t(a.dtype_) || row.native != row.result || info.bool_operands || n > kQuickNumel || n == 0 ||
+  if (row.compute != uint8_t(a.dtype_) || row.native != row.result || info.followers || n > kQuickNumel || n == 0 ||
       !contiguous_quick(a))
     return nullptr;
   char* p[kMaxOperands + 1];
@@ -123,7 +123,8 @@ struct Call {
   Dims sizes;
 
   int noperands() const { return info->noperands; }
-  bool is_bool(int k) const { return info->bool_operands >> k & 1; }
+  bool is_bool(int k) const { return info->masks >> k & 1; }
+  bool promotes(int k) const { return !(info->followers >> k & 1); }
   DType loop_dtype(int k) const { return is_bool(k) ? DType::Bool : DType(row->compute); }
 };
 
@@ -145,13 +146,13 @@ Call analyse(const PointwiseInfo& info, const Value* args) {
     const Value& v = args[info.operands[k]];
     c.operands[k] = &v;
     if (is_tensor(v)) {
-      if (!c.is_bool(k)) type.add(*v.tensor);
-      else if (v.tensor->dtype() != DType::Bool && v.tensor->dtype() != DType::UInt8)
+      if (c.promotes(k)) type.add(*v.tensor);
+      else if (c.is_bool(k) && v.tensor->dtype() != DType::Bool && v.tensor->dtype() != DType::UInt8)
         fail(info.name, ": expected a bool tensor for the condition or mask, but got ", v.tensor->dtype());
       if (first) c.sizes = v.tensor->sizes();
       else if (!std::ranges::equal(IntList(c.sizes), v.tensor->sizes())) c.sizes = broadcast(info.name, c.sizes, v.tensor->sizes());
       first = false;
-    } else if (!c.is_bool(k)) {
+    } else if (c.promotes(k)) {
       type.add(v.scalar());
     }
   }

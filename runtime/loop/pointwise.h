@@ -28,7 +28,8 @@ struct PointwiseInfo {
   uint8_t nparams;
   uint8_t operands[kMaxOperands];  // argument index of each input of the loop: a Tensor, or a Scalar that takes part in promotion
   uint8_t params[kMaxParams];      // argument index of each number that the loop reads as an attribute
-  uint8_t bool_operands;           // bit i: operand i is read as bool and takes no part in promotion
+  uint8_t followers;               // bit i: operand i takes no part in promotion and is cast to what the others give
+  uint8_t masks;                   // bit i: operand i, a follower, is read as bool instead
   const PointwiseRow* rows;        // by common dtype of the operands
   const PointwiseInfo& (*choose)(const Value* args);  // the variant that strings, flags and absent arguments select, or null
 };

@@ -1,0 +1,108 @@
+// The C library's functions, in double for float arguments, and those that it lacks.
+#include "runtime/simd/scalar_math.h"
+
+#include <cmath>
+#include <limits>
+
+namespace vivace::scalar {
+
+#define VIVACE_LIBM1(name)                                     \
+  float name(float x) { return float(std::name(double(x))); } \
+  double name(double x) { return std::name(x); }
+#define VIVACE_LIBM2(name)                                                         \
+  float name(float x, float y) { return float(std::name(double(x), double(y))); } \
+  double name(double x, double y) { return std::name(x, y); }
+
+VIVACE_LIBM1(sin)
+VIVACE_LIBM1(cos)
+VIVACE_LIBM1(tan)
+VIVACE_LIBM1(asin)
+VIVACE_LIBM1(acos)
+VIVACE_LIBM1(atan)
+VIVACE_LIBM1(sinh)
+VIVACE_LIBM1(cosh)
+VIVACE_LIBM1(asinh)
+VIVACE_LIBM1(acosh)
+VIVACE_LIBM1(atanh)
+VIVACE_LIBM1(erf)
+VIVACE_LIBM1(erfc)
+VIVACE_LIBM2(pow)
+VIVACE_LIBM2(atan2)
+VIVACE_LIBM2(hypot)
+#undef VIVACE_LIBM1
+#undef VIVACE_LIBM2
+
+// These give the exact result in the argument's own type.
+float fmod(float x, float y) { return std::fmod(x, y); }
+double fmod(double x, double y) { return std::fmod(x, y); }
+float nextafter(float x, float y) { return std::nextafter(x, y); }
+double nextafter(double x, double y) { return std::nextafter(x, y); }
+
+// std::lgamma writes the sign to a global.
+double lgamma(double x) {
+  int sign;
+  return ::lgamma_r(x, &sign);
+}
+float lgamma(float x) { return float(lgamma(double(x))); }
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// pi / tan(pi x), exact in its zeros and poles.
+double pi_cot_pi(double x) {
+  const double r = x - std::round(x);
+  return std::fabs(r) == 0.5 ? 0 : kPi / std::tan(kPi * r);
+}
+
+}  // namespace
+
+double digamma(double x) {
+  if (x == 0) return std::copysign(kInf, -x);
+  if (x == -kInf) return kNaN;
+  double result = 0;
+  if (x < 0) {
+    if (x == std::floor(x)) return kNaN;
+    result = -pi_cot_pi(x);  // reflection
+    x = 1 - x;
+  }
+  for (; x < 10; x += 1) result -= 1 / x;
+  // Asymptotic series in 1 / x^2 with Bernoulli's numbers.
+  const double z = 1 / (x * x);
+  const double series =
+      z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+  return result + std::log(x) - 0.5 / x - series;
+}
+float digamma(float x) { return float(digamma(double(x))); }
+
+double trigamma(double x) {
+  if (x < 0.5) {  // reflection
+    const double s = std::sin(kPi * (x - std::round(x)));
+    return kPi * kPi / (s * s) - trigamma(1 - x);
+  }
+  double result = 0;
+  for (; x < 10; x += 1) result += 1 / (x * x);
+  const double z = 1 / (x * x);
+  return result + 1 / x + z / 2 +
+         z / x * (1.0 / 6 - z * (1.0 / 30 - z * (1.0 / 42 - z * (1.0 / 30 - z * (5.0 / 66 - z * 691.0 / 2730)))));
+}
+float trigamma(float x) { return float(trigamma(double(x))); }
+
+double erfinv(double x) {
+  if (!(std::fabs(x) <= 1)) return kNaN;
+  if (std::fabs(x) == 1) return std::copysign(kInf, x);
+  // Winitzki's estimate, then Halley's steps on erf; close to 1 on erfc, where erf has no digits left.
+  const double l = std::log1p(-x * x), a = 0.147, t = 2 / (kPi * a) + l / 2;
+  double y = std::copysign(std::sqrt(std::sqrt(t * t - l / a) - t), x);
+  for (int i = 0; i < 3; ++i) {
+    const double error = std::fabs(x) < 0.5 ? std::erf(y) - x : std::copysign(1 - std::fabs(x) - std::erfc(std::fabs(y)), x);
+    const double u = error / (2 / std::sqrt(kPi) * std::exp(-y * y));
+    y -= u / (1 + y * u);
+  }
+  return y;
+}
+float erfinv(float x) { return float(erfinv(double(x))); }
+
+}  // namespace vivace::scalar
