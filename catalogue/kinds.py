@@ -270,8 +270,8 @@ def binary(
 def compare(name: str, *, kernel: Lambda, **options: Any) -> Pointwise:
     """A binary operator whose result is bool: `NAME.Tensor`, `NAME.Scalar`, in place, out=."""
     where = caller()
-    options = {"inplace": True, "out": True, "result": bool_result} | options
-    overloads = options.pop("overloads", {"Tensor": "TT", "Scalar": "TS"})
+    options = {"inplace": True, "out": True, "result": bool_result, **options}
+    overloads: Mapping[str, str] = options.pop("overloads", {"Tensor": "TT", "Scalar": "TS"})
     schemas = [
         f"{name}{'.' + overload if overload else ''}({', '.join(_FORMS[form])}) -> Tensor"
         for overload, form in overloads.items()

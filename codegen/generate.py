@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from catalogue.kinds import Entry
-from codegen.emit import tables
+from catalogue.kinds import Entry, Pointwise
+from codegen.emit import bindings, kernels, tables
 from codegen.plan import make_plan
 
 
 def generate(entries: Iterable[Entry]) -> dict[str, str]:
     plan = make_plan(entries)
-    return tables.emit(plan, lambda op: None, lambda entry: f"pointwise_{entry.name}", lambda entry: "")
+    pointwise = kernels.plan(plan.entries)
+
+    def info_of(entry: Entry) -> str:
+        assert isinstance(entry, Pointwise)
+        return str(pointwise.info(entry))
+
+    files = tables.emit(plan, lambda op: None, info_of, lambda entry: "")
+    files |= bindings.emit(plan)
+    files |= pointwise.files()
+    return files

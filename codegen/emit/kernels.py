@@ -23,7 +23,9 @@ PRESENT = ...  # in choices: the argument is given, and the lambda sees its valu
 NATIVE = {"f32": "Float32", "f64": "Float64", "i32": "Int32", "i64": "Int64", "u8": "UInt8", "u64": "UInt64"} | {
     "m8": "Bool", "m32": "Bool", "m64": "Bool", "c32": "Complex64", "c64": "Complex128",
 }  # fmt: skip
-AGNOSTIC = frozenset("param const add sub mul neg bitwise_and bitwise_or bitwise_xor bitwise_not where eq ne complex".split())
+AGNOSTIC = frozenset(
+    "param const add sub mul neg bitwise_and bitwise_or bitwise_xor bitwise_not where eq ne complex".split()
+)
 """What unsigned and signed 64-bit integers compute alike."""
 HOT_SIZE = 5
 """Integer bodies up to this many operations get loops of their own for int32 and uint8; others compute in int64."""
@@ -153,7 +155,9 @@ def _plan_entry(kernels: KernelPlan, entry: Pointwise) -> str:
     return symbol
 
 
-def _entry_table(kernels: KernelPlan, entry: Pointwise, schema: Schema, symbol: str, chosen: Mapping[str, Any]) -> Table:
+def _entry_table(
+    kernels: KernelPlan, entry: Pointwise, schema: Schema, symbol: str, chosen: Mapping[str, Any]
+) -> Table:
     arguments = [a.name for a in schema.inputs]
     given = [n for n in arguments if chosen.get(n, PRESENT) is PRESENT]
     operands = [n for n in given if n in entry.operands]
@@ -293,7 +297,7 @@ def _chooser(entry: Pointwise, schema: Schema, symbol: str, names: list[str], va
             text = f"{entry.name}: argument {name!r} must be {shown}, not "
             lines.append(f'    fail({loops.quote(text)}, {arg}.is_none() ? std::string_view("None") : {arg}.string());')
         else:
-            lines.append(f'    fail({loops.quote(f"{entry.name}: unexpected value of argument {name!r}")});')
+            lines.append(f"    fail({loops.quote(f'{entry.name}: unexpected value of argument {name!r}')});")
         lines.append("  }());")
     lines.append(f"  static const PointwiseInfo* const variants[] = {{{', '.join('&' + v for v in variants)}}};")
     lines.append("  return *variants[k];\n}\n")

@@ -51,7 +51,9 @@ class Bodies:
         if count > 1:
             name = f"{name}_{count}"
         group = (_module(where), _sets(type, body))
-        self._groups.setdefault(group, []).append(Loop(name, index, write_loop(name, where, type, body, operands, masked)))
+        self._groups.setdefault(group, []).append(
+            Loop(name, index, write_loop(name, where, type, body, operands, masked))
+        )
         return index
 
     def files(self) -> dict[str, str]:

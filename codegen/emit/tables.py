@@ -61,7 +61,12 @@ def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf, b
         if declarations := [f.declaration for f in functions if f.namespace == space]:
             lines.append(f"namespace {space} {{\n" + "\n".join(declarations) + f"\n}}  // namespace {space}")
     infos = [info_of(entry) for entry in entries if isinstance(entry, Pointwise)]
-    lines += [f"extern const PointwiseInfo {info};" for info in infos]
+    if infos:
+        lines.append(
+            "namespace tables {\n"
+            + "\n".join(f"extern const PointwiseInfo {i};" for i in infos)
+            + "\n}  // namespace tables"
+        )
     nodes = dict.fromkeys(node for op in ops if (node := node_of(op)))
     if nodes:
         lines.append(
@@ -201,7 +206,7 @@ def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
         f".node = &nodes::{node}" if node else "",
     ]
     if isinstance(entry, Pointwise):
-        fields.append(f".data = &{info_of(entry)}")
+        fields.append(f".data = &tables::{info_of(entry)}")
     elif isinstance(entry, Op) and entry.structured and op.op_class == "Plain":
         fields.append(f".data = &structured_{op.symbol}")
     if op.functional is not None:
