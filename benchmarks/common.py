@@ -39,8 +39,9 @@ def load(name: str) -> ModuleType:
 def nanoseconds(call: Callable[[], object], budget: float = 0.1) -> float:
     """Time of one call in a run of about `budget` seconds, the loop and the call itself included."""
     timer = timeit.Timer(call)
-    count, seconds = timer.autorange()
-    count = max(1, int(count * budget / seconds))
+    timer.timeit(3)
+    once = max(timer.timeit(10) / 10, 2e-8)
+    count = max(1, int(budget / once))
     return timer.timeit(count) / count * 1e9
 
 

@@ -1,6 +1,6 @@
 """The rule of the layout, executed: one file under catalogue/ makes an operator, with all that belongs to it.
 
-Writes a toy entry into the checkout, builds, looks for it everywhere, and takes it away again (and builds once more). Not
+Writes a toy entry into the checkout, builds, looks for it everywhere, takes it away again and builds once more. Not
 collected by default, since it changes the module that other tests use: `make test-one-file`.
 """
 
