@@ -20,8 +20,8 @@ Object* promote(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords
     static constexpr Signature signature = {"promote_types", 2, 2, {"type1", "type2"}};
     Object* a[2];
     sort_arguments(signature, args, nargs, keywords, a);
-    return wrap(
-        promote_types(dtype_at("promote_types", "type1", 1, a[0]), dtype_at("promote_types", "type2", 2, a[1])));
+    const DType type1 = dtype_at("promote_types", "type1", 1, a[0]);
+    return wrap(promote_types(type1, dtype_at("promote_types", "type2", 2, a[1])));
   });
 }
 
@@ -30,7 +30,8 @@ Object* can_cast_types(Object*, Object* const* args, Py_ssize_t nargs, Object* k
     static constexpr Signature signature = {"can_cast", 2, 2, {"from_", "to"}};
     Object* a[2];
     sort_arguments(signature, args, nargs, keywords, a);
-    return PyBool_FromLong(can_cast(dtype_at("can_cast", "from_", 1, a[0]), dtype_at("can_cast", "to", 2, a[1])));
+    const DType from = dtype_at("can_cast", "from_", 1, a[0]);
+    return PyBool_FromLong(can_cast(from, dtype_at("can_cast", "to", 2, a[1])));
   });
 }
 

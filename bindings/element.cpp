@@ -62,7 +62,7 @@ Ref<Object> index_of(Object* number) {
 
 template <class T>
 T integer(Object* number, DType t) {
-  if (PyFloat_Check(number) || numpy_scalar_kind(number) == NumpyKind::Float) {
+  if (PyFloat_Check(number)) {
     if constexpr (sizeof(T) == 8) return T(narrow_long(real_number(number), t));
     return narrow<T>(real_number(number), t);
   }

@@ -25,6 +25,11 @@ bool reads_as_tuple(Object* key) {
 
 int64_t slice_bound(Object* bound, int64_t fallback) {
   if (bound == Py_None) return fallback;
+  if (PyLong_CheckExact(bound)) [[likely]] {
+    int overflow;
+    const int64_t value = PyLong_AsLongLongAndOverflow(bound, &overflow);
+    return overflow > 0 ? INT64_MAX : overflow < 0 ? INT64_MIN : value;
+  }
   if (!PyIndex_Check(bound)) fail_type("slice indices must be integers or None or have an __index__ method");
   auto number = Ref<Object>::steal(checked(PyNumber_Index(bound)));
   int overflow;

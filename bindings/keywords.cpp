@@ -89,7 +89,8 @@ std::optional<Device> device_argument(const char* function, Object* value) {
 }
 
 Tensor& tensor_argument(const char* function, const char* name, Object* value) {
-  if (!is_tensor(value)) fail_argument(function, name, "Tensor", value);
+  if (!is_tensor(value))
+    fail_type(function, "(): argument '", name, "' (position 1) must be Tensor, not ", Py_TYPE(value)->tp_name);
   return *reinterpret_cast<Tensor*>(value);
 }
 

@@ -23,6 +23,7 @@ bool bool_argument(const char* function, const char* name, Object* value, bool f
 int64_t int_argument(const char* function, const char* name, Object* value, int64_t fallback);
 std::optional<DType> dtype_argument(const char* function, Object* value);
 std::optional<Device> device_argument(const char* function, Object* value);
+/// The first argument.
 Tensor& tensor_argument(const char* function, const char* name, Object* value);
 
 }  // namespace vivace
