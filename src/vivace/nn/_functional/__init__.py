@@ -1,0 +1,1 @@
+"""The parts of nn.functional that are written in Python, over native operators."""

@@ -1,0 +1,211 @@
+"""Activations with an `inplace` flag, softmaxes that choose their dimension, and dropouts."""
+
+import vivace
+
+from . import native as _nn
+
+
+def relu(input, inplace=False):
+    return input.relu_() if inplace else input.relu()
+
+
+def relu6(input, inplace=False):
+    return _nn.relu6_(input) if inplace else _nn.relu6(input)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    return _nn.celu_(input, alpha) if inplace else _nn.celu(input, alpha)
+
+
+def selu(input, inplace=False):
+    return _nn.selu_(input) if inplace else _nn.selu(input)
+
+
+def silu(input, inplace=False):
+    return _nn.silu_(input) if inplace else _nn.silu(input)
+
+
+def mish(input, inplace=False):
+    return _nn.mish_(input) if inplace else _nn.mish(input)
+
+
+def hardsigmoid(input, inplace=False):
+    return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
+
+
+def hardswish(input, inplace=False):
+    return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _nn.hardtanh_(input, min_val, max_val) if inplace else _nn.hardtanh(input, min_val, max_val)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    return _nn.leaky_relu_(input, negative_slope) if inplace else _nn.leaky_relu(input, negative_slope)
+
+
+def threshold(input, threshold, value, inplace=False):
+    return _nn.threshold_(input, threshold, value) if inplace else _nn.threshold(input, threshold, value)
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    with vivace.no_grad():
+        slope = vivace.where(input <= 0, vivace.empty_like(input).uniform_(lower, upper), 1)
+    return input.mul_(slope) if inplace else input * slope
+
+
+def glu(input, dim=-1):
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    if input.size(dim) % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.size(dim)}")
+    a, b = input.chunk(2, dim)
+    return a * b.sigmoid()
+
+
+def softsign(input):
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input):
+    return input - input.tanh()
+
+
+def tanh(input):
+    return input.tanh()
+
+
+def sigmoid(input):
+    return input.sigmoid()
+
+
+# ---- softmax
+
+
+def _default_dim(name, input, stacklevel):
+    import warnings
+
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel + 1,
+    )
+    return 0 if input.dim() in (0, 1, 3) else 1
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    if dim is None:
+        dim = _default_dim("softmax", input, _stacklevel)
+    return vivace.softmax(input, dim, dtype=dtype)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    if dim is None:
+        dim = _default_dim("log_softmax", input, _stacklevel)
+    return vivace.log_softmax(input, dim, dtype=dtype)
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    if dim is None:
+        dim = _default_dim("softmin", input, _stacklevel)
+    return vivace.softmax(-input, dim, dtype=dtype)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """A sample of the relaxed categorical distribution; `hard` makes it one-hot and keeps the soft gradient."""
+    noise = -vivace.empty_like(logits, memory_format=vivace.legacy_contiguous_format).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    return vivace.zeros_like(logits).scatter_(dim, index, 1.0) - soft.detach() + soft
+
+
+# ---- dropout
+
+
+def _check_probability(p):
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _noise(input, p, shape):
+    """1 with probability 1 - p, else 0, scaled by 1 / (1 - p)."""
+    noise = input.new_empty(shape)
+    return noise.zero_() if p == 1 else noise.bernoulli_(1 - p).div_(1 - p)
+
+
+def _feature_dropout(input, p, training, inplace):
+    """Drops whole channels of (N, C, ...)."""
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    noise = _noise(input, p, (*input.shape[:2], *[1] * (input.dim() - 2)))
+    return input.mul_(noise) if inplace else input * noise
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    _check_probability(p)
+    if inplace:
+        return input.mul_(_noise(input, p, input.shape)) if training and p > 0 else input
+    return _nn.dropout(input, p, training)
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    _check_probability(p)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input.")
+    batched = input if input.dim() == 3 else input.unsqueeze(0)
+    result = _feature_dropout(batched, p, training, inplace)
+    return result if input.dim() == 3 else result.squeeze(0)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    _check_probability(p)
+    if input.dim() not in (3, 4):
+        import warnings
+
+        warnings.warn(
+            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and will result in an error "
+            "in a future release.",
+            stacklevel=2,
+        )
+    return _feature_dropout(input, p, training, inplace)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    _check_probability(p)
+    batched = input if input.dim() != 4 else input.unsqueeze(0)
+    result = _feature_dropout(batched, p, training, inplace)
+    return result if input.dim() != 4 else result.squeeze(0)
+
+
+_SELU_FLOOR = -1.7580993408473766  # what SELU gives for minus infinity
+
+
+def _alpha_dropout(input, p, training, inplace, shape):
+    _check_probability(p)
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    if p == 1:
+        return input.mul_(0) if inplace else input * 0
+    kept = input.new_empty(shape).bernoulli_(1 - p)
+    a = 1.0 / ((_SELU_FLOOR**2 * p + 1) * (1 - p)) ** 0.5
+    offset = (kept - 1) * (_SELU_FLOOR * a) + _SELU_FLOOR * a * p
+    scale = kept * a
+    return input.mul_(scale).add_(offset) if inplace else input * scale + offset
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    return _alpha_dropout(input, p, training, inplace, input.shape)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    return _alpha_dropout(input, p, training, inplace, (*input.shape[:2], *[1] * (input.dim() - 2)))

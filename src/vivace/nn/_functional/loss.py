@@ -1,0 +1,267 @@
+"""Losses that are compositions of other operators."""
+
+import vivace
+
+from .._reduction import get_enum, legacy_get_string
+from . import native as _nn
+
+
+def _resolve(size_average, reduce, reduction):
+    if size_average is not None or reduce is not None:
+        reduction = legacy_get_string(size_average, reduce)
+    get_enum(reduction)
+    return reduction
+
+
+def _reduced(loss, reduction):
+    if reduction == "none":
+        return loss
+    return loss.sum() if reduction == "sum" else loss.mean()
+
+
+def _same_size(name, input, target):
+    if target.size() != input.size():
+        import warnings
+
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
+
+
+def poisson_nll_loss(
+    input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
+):
+    reduction = _resolve(size_average, reduce, reduction)
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * vivace.pi * target).log()
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return _reduced(loss, reduction)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    if isinstance(var, (int, float)):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * vivace.ones_like(input)
+    elif (var < 0).any():
+        raise ValueError("var has negative entry/entries")
+    if var.size() != input.size():
+        if input.size()[:-1] == var.size():
+            var = var.unsqueeze(-1)  # one variance for all values of a sample
+        elif not (input.size()[:-1] == var.size()[:-1] and var.size(-1) == 1):
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
+    with vivace.no_grad():
+        safe = var.clone().clamp_(min=eps)
+    var = var + (safe - var).detach()  # clamped in value, not in gradient
+    loss = 0.5 * (var.log() + (input - target) ** 2 / var)
+    if full:
+        import math
+
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return _reduced(loss, reduction)
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    batch_mean = False
+    if size_average is not None or reduce is not None:
+        reduction = legacy_get_string(size_average, reduce)
+    elif reduction == "batchmean":
+        batch_mean, reduction = True, "sum"
+    elif reduction == "mean":
+        import warnings
+
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the "
+            "same as 'batchmean' in the next major release.",
+            stacklevel=2,
+        )
+    get_enum(reduction)
+    if log_target:
+        loss = target.exp() * (target - input)
+    else:
+        loss = vivace.xlogy(target, target) - target * input
+    loss = _reduced(loss, reduction)
+    return loss / input.size(0) if batch_mean and input.dim() != 0 else loss
+
+
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    reduction = _resolve(size_average, reduce, reduction)
+    zero = vivace.zeros_like(input)
+    loss = vivace.where(target != 1, (margin - input).clamp(min=0), zero) + vivace.where(target != -1, input, zero)
+    return _reduced(loss, reduction)
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    reduction = _resolve(size_average, reduce, reduction)
+    return _reduced(_nn.softplus(-target * input), reduction)
+
+
+def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    reduction = _resolve(size_average, reduce, reduction)
+    if not input1.dim() == input2.dim() == target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
+        )
+    return _reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
+
+
+def cosine_embedding_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+):
+    reduction = _resolve(size_average, reduce, reduction)
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input1.size() != input2.size():
+        raise RuntimeError(
+            "cosine_embedding_loss: expects input tensors of the same size, but got "
+            f"input1.size()={tuple(input1.size())}, input2.size()={tuple(input2.size())}"
+        )
+    epsilon = 1e-12
+    dot = (input1 * input2).sum(target.dim())
+    norms = ((input1 * input1).sum(target.dim()) + epsilon) * ((input2 * input2).sum(target.dim()) + epsilon)
+    cosine = dot / norms.sqrt()
+    zero = vivace.zeros_like(cosine)
+    loss = vivace.where(target == 1, 1 - cosine, zero) + vivace.where(target == -1, (cosine - margin).clamp(min=0), zero)
+    return _reduced(loss, reduction)
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    reduction = _resolve(size_average, reduce, reduction)
+    scores = input.reshape(1, -1) if input.dim() < 2 else input
+    labels = target.reshape(1, -1) if target.dim() < 2 else target
+    valid = (labels < 0).long().cumsum(1) == 0  # the labels end at the first negative one
+    index = labels.clamp(min=0)
+    is_target = vivace.zeros_like(scores).scatter_add(1, index, valid.to(scores.dtype)) > 0
+    wanted = scores.gather(1, index)
+    violation = (1 - wanted.unsqueeze(2) + scores.unsqueeze(1)).clamp(min=0)
+    counted = valid.unsqueeze(2) & ~is_target.unsqueeze(1)
+    loss = vivace.where(counted, violation, 0).sum((1, 2)) / scores.size(1)
+    return _reduced(loss.squeeze(0) if input.dim() < 2 else loss, reduction)
+
+
+def multilabel_soft_margin_loss(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+):
+    reduction = _resolve(size_average, reduce, reduction)
+    loss = -(target * _nn.logsigmoid(input) + (1 - target) * _nn.logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    return _reduced(loss.mean(-1), reduction)
+
+
+def multi_margin_loss(
+    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
+):
+    reduction = _resolve(size_average, reduce, reduction)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    scores = input.reshape(1, -1) if input.dim() < 2 else input
+    index = target.reshape(-1, 1)
+    violation = (margin - scores.gather(1, index) + scores).clamp(min=0) ** p
+    if weight is not None:
+        violation = violation * weight[index]
+    others = vivace.ones_like(scores).scatter(1, index, 0)
+    loss = (violation * others).sum(1) / scores.size(1)
+    return _reduced(loss.squeeze(0) if input.dim() < 2 and target.dim() == 0 else loss, reduction)
+
+
+def triplet_margin_loss(
+    anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None,
+    reduction="mean",
+):  # fmt: skip
+    reduction = _resolve(size_average, reduce, reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+
+    def distance(x, y):
+        return vivace.pairwise_distance(x, y, p, eps)
+
+    return _triplet(anchor, positive, negative, distance, margin, swap, reduction)
+
+
+def triplet_margin_with_distance_loss(
+    anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
+):
+    get_enum(reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    distance = vivace.pairwise_distance if distance_function is None else distance_function
+    return _triplet(anchor, positive, negative, distance, margin, swap, reduction)
+
+
+def _triplet(anchor, positive, negative, distance, margin, swap, reduction):
+    far = distance(anchor, negative)
+    if swap:
+        far = vivace.minimum(far, distance(positive, negative))
+    return _reduced((margin + distance(anchor, positive) - far).clamp(min=0), reduction)
+
+
+# ---- losses that have a native form; these serve where it does not exist
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    reduction = _resolve(size_average, reduce, reduction)
+    _same_size("l1_loss", input, target)
+    return _weighted((input - target).abs(), weight, reduction)
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    reduction = _resolve(size_average, reduce, reduction)
+    _same_size("smooth_l1_loss", input, target)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    distance = (input - target).abs()
+    if beta == 0:
+        return _reduced(distance, reduction)
+    return _reduced(vivace.where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    get_enum(reduction)
+    _same_size("huber_loss", input, target)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    distance = (input - target).abs()
+    loss = vivace.where(distance < delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
+    return _weighted(loss, weight, reduction)
+
+
+def _weighted(loss, weight, reduction):
+    if weight is None:
+        return _reduced(loss, reduction)
+    loss = loss * weight
+    return loss.sum() / weight.expand_as(loss).sum() if reduction == "mean" else _reduced(loss, reduction)
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    reduction = _resolve(size_average, reduce, reduction)
+    if target.size() != input.size():
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+    if ((input < 0) | (input > 1)).any():
+        raise RuntimeError("binary_cross_entropy: all elements of input should be between 0 and 1")
+    loss = -(target * input.log().clamp(min=-100) + (1 - target) * (1 - input).log().clamp(min=-100))
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+):
+    reduction = _resolve(size_average, reduce, reduction)
+    if target.size() != input.size():
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    minus_log = -_nn.logsigmoid(input)
+    factor = 1 if pos_weight is None else (pos_weight - 1) * target + 1
+    loss = (1 - target) * input + factor * minus_log
+    return _reduced(loss if weight is None else loss * weight, reduction)

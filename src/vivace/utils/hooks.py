@@ -1,0 +1,165 @@
+"""Handles of registered hooks, and the backward hooks of modules.
+
+A module's full backward hook sees the gradients of all inputs and outputs at once. Inputs and outputs therefore pass
+through one identity node each; the nodes' hooks meet in a `BackwardHook` made for that call.
+"""
+
+from _weakref import ref
+from collections import OrderedDict
+from itertools import count
+
+
+class RemovableHandle:
+    """Removes a hook: by `remove()`, or at the end of a `with` block."""
+
+    _ids = count()
+
+    def __init__(self, hooks_dict, *, extra_dict=None):
+        self.id = next(RemovableHandle._ids)
+        self.hooks_dict_ref = ref(hooks_dict)
+        if extra_dict is None:
+            extra_dict = ()
+        elif isinstance(extra_dict, dict):
+            extra_dict = (extra_dict,)
+        self.extra_dict_ref = tuple(ref(d) for d in extra_dict)
+
+    def remove(self):
+        for reference in (self.hooks_dict_ref, *self.extra_dict_ref):
+            hooks = reference()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __getstate__(self):
+        return self.hooks_dict_ref(), self.id, tuple(reference() for reference in self.extra_dict_ref)
+
+    def __setstate__(self, state):
+        # A dict that died is replaced by one of our own, so that remove() stays callable.
+        hooks, self.id, extra = state
+        self.hooks_dict_ref = ref(OrderedDict() if hooks is None else hooks)
+        self.extra_dict_ref = tuple(ref(OrderedDict() if d is None else d) for d in extra)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.remove()
+
+
+def unserializable_hook(f):
+    """Marks a hook that must not be pickled with its tensor."""
+    f.__torch_unserializable__ = True
+    return f
+
+
+def _identity(tensors):
+    """The tensors through one node of the graph; they and the node, which is None where none requires grad."""
+    import vivace
+
+    class BackwardHookFunction(vivace.autograd.Function):
+        @staticmethod
+        def forward(ctx, *args):
+            ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
+            return tuple(a.detach() for a in args)
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return grads
+
+    if not (vivace.is_grad_enabled() and any(t.requires_grad for t in tensors)):
+        return tensors, None
+    outputs = BackwardHookFunction.apply(*tensors)
+    node = next(t.grad_fn for t in outputs if t.grad_fn is not None)
+    return outputs, node
+
+
+class BackwardHook:
+    """The full backward hooks of one call of a module."""
+
+    def __init__(self, module, user_hooks, user_pre_hooks):
+        self.module = module
+        self.user_hooks = user_hooks
+        self.user_pre_hooks = user_pre_hooks
+        self.grad_outputs = None
+        self.outputs_index = self.inputs_index = None
+        self.n_outputs = self.n_inputs = -1
+
+    def setup_input_hook(self, args):
+        args, self.inputs_index, self.n_inputs = self._attach(args, self._hook_inputs)
+        return args
+
+    def setup_output_hook(self, result):
+        is_tuple = isinstance(result, tuple)
+        outputs, self.outputs_index, self.n_outputs = self._attach(result if is_tuple else (result,), self._hook_outputs)
+        return outputs if is_tuple else outputs[0]
+
+    def _attach(self, args, attach):
+        from vivace import Tensor
+
+        index = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+        if not index:
+            return args, None, -1
+        tensors, node = _identity(tuple(args[i] for i in index))
+        if node is None:
+            return args, None, -1
+        attach(node)
+        changed = list(args)
+        for i, tensor in zip(index, tensors, strict=True):
+            changed[i] = tensor
+        if type(args) is not tuple and isinstance(args, tuple):
+            changed = type(args)(*changed)  # a named tuple
+        return tuple(changed) if type(args) is tuple else changed, index, len(args)
+
+    @staticmethod
+    def _spread(values, index, size):
+        """The gradients of the tensors, with None where an argument was not a tensor."""
+        if index is None:
+            return ()
+        full = [None] * size
+        for i, value in zip(index, values, strict=True):
+            full[i] = value
+        return tuple(full)
+
+    def _gather(self, values, index, size, what):
+        if len(values) != size:
+            raise RuntimeError(f"Backward hook returned {len(values)} {what}, but {size} were expected")
+        return tuple(values[i] for i in index)
+
+    def _run(self, grad_inputs):
+        """Calls the hooks with the gradients of the inputs; what they return replaces these."""
+        replaced = None
+        for hook in self.user_hooks:
+            given = grad_inputs if replaced is None else replaced
+            result = hook(self.module, given, self.grad_outputs)
+            if result is not None:
+                replaced = result if isinstance(result, tuple) else (result,)
+        return replaced
+
+    def _hook_outputs(self, node):
+        def pre_hook(grads):
+            self.grad_outputs = self._spread(grads, self.outputs_index, self.n_outputs)
+            changed = False
+            for hook in self.user_pre_hooks:
+                result = hook(self.module, self.grad_outputs)
+                if result is not None:
+                    self.grad_outputs = result if isinstance(result, tuple) else (result,)
+                    changed = True
+            given = self.grad_outputs
+            if self.inputs_index is None:  # no input requires grad: this is where the module's backward ends
+                if self._run(()) is not None:
+                    raise RuntimeError(
+                        "Backward hook for Modules where no input requires gradient should always return None."
+                    )
+                self.grad_outputs = None
+            return self._gather(given, self.outputs_index, self.n_outputs, "grad_output") if changed else None
+
+        node.register_prehook(pre_hook)
+
+    def _hook_inputs(self, node):
+        def hook(grad_inputs, _):
+            if self.grad_outputs is None:
+                return None  # the outputs took no part in this backward
+            replaced = self._run(self._spread(grad_inputs, self.inputs_index, self.n_inputs))
+            self.grad_outputs = None
+            return None if replaced is None else self._gather(replaced, self.inputs_index, self.n_inputs, "grad_input")
+
+        node.register_hook(hook)
