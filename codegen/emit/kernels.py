@@ -66,6 +66,7 @@ class Table:
     masks: int
     rows: list[Row]
     choose: str = ""
+    check: str = ""
 
 
 @dataclass
@@ -100,12 +101,13 @@ class KernelPlan:
             operands, params = (", ".join(map(str, x)) for x in (t.operands, t.params))
             infos.append(
                 f"// {t.where}\nconst PointwiseInfo {t.symbol} = {{{loops.quote(t.name)}, {len(t.operands)}, {len(t.params)}, "
-                f"{{{operands}}}, {{{params}}}, {t.followers}, {t.masks}, {name}, {t.choose or 'nullptr'}}};\n"
+                f"{{{operands}}}, {{{params}}}, {t.followers}, {t.masks}, {name}, {t.choose or 'nullptr'}, "
+                f"{'checks::' + t.check if t.check else 'nullptr'}}};\n"
             )
         row_text = "".join(f"const PointwiseRow {name}[kNumDTypes] = {{\n{body}}};\n" for body, name in rows.items())
         return (
             "// Tables of the pointwise operators: for each common dtype what they compute in, give, and by which loop.\n"
-            '#include "generated/pointwise.h"\n\nnamespace vivace::tables {\nnamespace {\nusing enum DType;\n'
+            '#include "generated/pointwise.h"\n#include "runtime/loop/checks.h"\n\nnamespace vivace::tables {\nnamespace {\nusing enum DType;\n'
             "constexpr uint8_t of(DType t) { return uint8_t(t); }\n"
             f"{row_text}{''.join(self.choosers)}}}  // namespace\n\n{''.join(infos)}}}  // namespace vivace::tables\n"
         )
@@ -149,6 +151,7 @@ def _plan_entry(kernels: KernelPlan, entry: Pointwise) -> str:
         variants.append(table.symbol)
         first = first or table
     assert first is not None
+    first.check = entry.check
     if len(variants) > 1:
         first.choose = f"choose_{symbol}"
         kernels.choosers.append(_chooser(entry, schema, symbol, names, variants))

@@ -337,6 +337,7 @@ void write_out(Call& c, Tensor& out) {
 
 Object* run(const Op& op, Value* args) {
   const PointwiseInfo* info = static_cast<const PointwiseInfo*>((op.functional ? op.functional : &op)->data);
+  if (info->check) info->check(args);
   if (info->choose) info = &info->choose(args);
   if (op.op_class == OpClass::Plain) [[likely]] {
     Tensor* out = args[info->operands[0]].tag == Tag::Tensor && !args[info->operands[0]].tensor->is_meta()

@@ -32,6 +32,7 @@ struct PointwiseInfo {
   uint8_t masks;                   // bit i: operand i, a follower, is read as bool instead
   const PointwiseRow* rows;        // by common dtype of the operands
   const PointwiseInfo& (*choose)(const Value* args);  // the variant that strings, flags and absent arguments select, or null
+  void (*check)(const Value* args);                    // further conditions, or null
 };
 
 /// Kernels for Op::table whose Op::data is a PointwiseInfo. They serve OpClass Plain, InPlace (writes args[0]) and Out (writes the

@@ -1,0 +1,31 @@
+#include "runtime/loop/checks.h"
+
+#include "runtime/core/promote.h"
+
+namespace vivace::checks {
+
+void alpha(const Value* args) {
+  const Scalar& alpha = args[2].scalar();
+  if (alpha.tag == Tag::Int) [[likely]] return;
+  ResultType type;
+  for (int k = 0; k < 2; ++k) {
+    if (args[k].tag == Tag::Tensor) type.add(*args[k].tensor);
+    else type.add(args[k].scalar());
+  }
+  const DType t = type.dtype();
+  if (alpha.is_bool() && !is_bool(t)) fail("Boolean alpha only supported for Boolean results.");
+  if (alpha.is_floating() && (is_integral(t) || is_bool(t)))
+    fail("For integral input tensors, argument alpha must not be a floating point number.");
+  if (alpha.is_complex() && !is_complex(t)) fail("For non-complex input tensors, argument alpha must not be a complex number.");
+}
+
+void clamp(const Value* args) {
+  if (args[1].is_none() && args[2].is_none()) fail("torch.clamp: At least one of 'min' or 'max' must not be None");
+}
+
+void masked_fill(const Value* args) {
+  if (args[2].tag == Tag::Tensor && args[2].tensor->dim() != 0)
+    fail("masked_fill only supports a 0-dimensional value tensor, but got tensor with ", args[2].tensor->dim(), " dimension(s).");
+}
+
+}  // namespace vivace::checks
