@@ -123,6 +123,11 @@ bitwise_right_shift = _same("bitwise_right_shift", INTEGER)  # all sign bits bey
 low_bits = _same("low_bits", FLOATING)  # keeps the upper half of a significand: low_bits(x) * low_bits(y) is exact
 
 
+scale = _same("scale", FLOATING)  # a * 2^b for whole b
+bound = _same("bound", FLOATING)  # at least b, at most c; NaN stays
+with_sign = _same("with_sign", FLOATING)  # a, not negative, with the sign of b
+
+
 def _arithmetic(name: str) -> Rule:
     def rule(a: Any, b: Any) -> Expr:
         type, (a, b) = unify(a, b)
@@ -294,10 +299,9 @@ def sign_bit(a: Expr) -> Expr:
     return call("lt", bitcast(a, "i" + (a.type or "")[1:]), 0)
 
 
-def copy_sign(a: Expr, b: Expr) -> Expr:
+def copy_sign(a: Any, b: Any) -> Expr:
     type, (a, b) = unify(a, b)
-    magnitude, negative = abs_(a), sign_bit(b)
-    return where(negative, neg_(magnitude), magnitude)
+    return with_sign(abs_(a), b)
 
 
 def largest(a: Expr) -> float:
@@ -314,6 +318,14 @@ def fmod_floating(a: Any, b: Any) -> Expr:
 def complex_(re: Expr, im: Expr) -> Expr:
     type, args = unify(re, im)
     return Expr("complex", args, type={"f32": "c32", "f64": "c64"}[type])
+
+
+def in_double(body: Callable[..., Expr], *args: Expr) -> Expr:
+    """body(*args) for f64; for f32 the same on both halves as f64, rounded back."""
+    if args[0].type != "f32":
+        return body(*args)
+    inner = body(*(Expr("param", (f"w{i}",), type="f64") for i in range(len(args))))
+    return Expr("in_double", args, (("body", inner),), "f32")
 
 
 def polynomial(x: Expr, coefficients: Iterable[float]) -> Expr:

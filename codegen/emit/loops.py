@@ -143,15 +143,7 @@ def write_loop(name: str, where: Where, type: str, body: Expr, operands: int, ma
             lines.append(f"    const {_vector(i, type, masked)} x{i} = {_load(i, type, masked, part)};")
         elif used & {f"x{i}_re", f"x{i}_im"}:
             lines.append(f"    {part} x{i}_re, x{i}_im;\n    load_pairs(in{i} + 2 * i, left, x{i}_re, x{i}_im);")
-    for node in order:
-        if node.op in ("param", "complex"):
-            continue
-        if node.op == "const":
-            names.set(node, constant(node))
-            continue
-        names.set(node, fresh := f"t{names.count}")
-        names.count += 1
-        lines.append(f"    const {node.type} {fresh} = {_operation(node, names)};")
+    lines += [f"    {line}" for line in _statements(order, names)]
     lines.append(f"    {_store(body, names)}")
     lines.append("  }\n}\n")
     return "\n".join(lines)
@@ -174,7 +166,7 @@ def _param(leaf: Expr) -> str:
     slot = name.removesuffix("_re").removesuffix("_im")[1:]
     member = "imag" if name.endswith("_im") else "f" if type in p.FLOATING else "i"
     if type in p.MASKS:
-        return f"m8(u8{{}} - uint8_t(q[{slot}].i != 0))"
+        return f"m8(splat<uint8_t>(q[{slot}].i != 0 ? 255 : 0))"
     return f"splat<{ELEMENT[type]}>({ELEMENT[type]}(q[{slot}].{member}))"
 
 
@@ -214,6 +206,32 @@ def constant(node: Expr) -> str:
     return f"splat<{ELEMENT[type]}>({ELEMENT[type]}({value}))"
 
 
+def _inner(body: Expr) -> str:
+    """A function of f64 vectors, shared by the halves of f32 ones."""
+    order = ex.nodes(body)
+    count = len({n.args[0] for n in order if n.op == "param"})
+    names = _Names()
+    lines = [f"[]({', '.join(f'f64 w{i}' for i in range(count))}) __attribute__((noinline)) {{"]
+    lines += [f"      {line}" for line in _statements(order, names)]
+    return "\n".join(lines) + f"\n      return {names[body]};\n    }}"
+
+
+def _statements(order: list[Expr], names: _Names) -> list[str]:
+    """One C++ variable per operation."""
+    lines = []
+    for node in order:
+        if node.op in ("param", "complex"):
+            continue
+        if node.op == "const":
+            names.set(node, constant(node))
+            continue
+        text = _operation(node, names)
+        names.set(node, fresh := f"t{names.count}")
+        names.count += 1
+        lines.append(f"const {node.type} {fresh} = {text};")
+    return lines
+
+
 def _operation(node: Expr, names: _Names) -> str:
     options = dict(node.kwargs)
     args = [names[a] for a in node.args]
@@ -226,6 +244,8 @@ def _operation(node: Expr, names: _Names) -> str:
     if node.op in ("shift_left", "shift_right"):
         return f"{node.op}<{options['count']}>({args[0]})"
     function = f"[](auto... x) {{ return scalar::{options['function']}(x...); }}" if "function" in options else ""
+    if node.op == "in_double":
+        return f"in_double({_inner(options['body'])}, {', '.join(args)})"
     if node.op == "scalar":
         return f"each({function}, {', '.join(args)})"
     if node.op == "rare":

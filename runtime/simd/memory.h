@@ -93,6 +93,18 @@ VIVACE_INLINE V rare(M m, V otherwise, F f, Args... args) {
   return otherwise;
 }
 
+/// f on both halves as f64 vectors, rounded back.
+template <class F, class... V>
+VIVACE_INLINE f32 in_double(F f, V... x) {
+  typedef float half __attribute__((vector_size(kVectorBytes / 2)));
+  struct Halves {
+    half low, high;
+  };
+  const half low = __builtin_convertvector(f(__builtin_convertvector(__builtin_bit_cast(Halves, x).low, f64)...), half);
+  const half high = __builtin_convertvector(f(__builtin_convertvector(__builtin_bit_cast(Halves, x).high, f64)...), half);
+  return __builtin_bit_cast(f32, Halves{low, high});
+}
+
 /// Sum, and largest element (NaN if there is one), of a vector.
 template <class V>
 VIVACE_INLINE Element<V> hsum(V v) {

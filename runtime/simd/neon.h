@@ -30,6 +30,13 @@ VIVACE_INLINE i64 to_integer(f64 x) { return i64(vcvtq_s64_f64(float64x2_t(x)));
 VIVACE_INLINE f32 to_floating(i32 x) { return __builtin_convertvector(x, f32); }
 VIVACE_INLINE f64 to_floating(i64 x) { return __builtin_convertvector(x, f64); }
 
+template <class V>
+VIVACE_INLINE V bound(V x, V low, V high) {
+  return where(x < low, low, where(x > high, high, x));
+}
+VIVACE_INLINE f32 scale(f32 x, f32 n) { return scale_twice(x, to_integer(n)); }
+VIVACE_INLINE f64 scale(f64 x, f64 n) { return scale_twice(x, to_integer(n)); }
+
 VIVACE_INLINE bool any(m32 m) { return vmaxvq_u32(uint32x4_t(m)) != 0; }
 VIVACE_INLINE bool any(m64 m) { return vmaxvq_u32(uint32x4_t(m)) != 0; }
 

@@ -97,12 +97,23 @@ double erfinv(double x) {
   const double l = std::log1p(-x * x), a = 0.147, t = 2 / (kPi * a) + l / 2;
   double y = std::copysign(std::sqrt(std::sqrt(t * t - l / a) - t), x);
   for (int i = 0; i < 3; ++i) {
-    const double error = std::fabs(x) < 0.5 ? std::erf(y) - x : std::copysign(1 - std::fabs(x) - std::erfc(std::fabs(y)), x);
+    const double error = std::fabs(x) < 0.5 ? std::erf(y) - x : (1 - std::fabs(x) - std::erfc(std::fabs(y))) * std::copysign(1.0, x);
     const double u = error / (2 / std::sqrt(kPi) * std::exp(-y * y));
     y -= u / (1 + y * u);
   }
   return y;
 }
 float erfinv(float x) { return float(erfinv(double(x))); }
+
+uint64_t ipow(uint64_t x, uint64_t y) {
+  uint64_t result = 1;
+  for (; y != 0; y >>= 1, x *= x)
+    if (y & 1) result *= x;
+  return result;
+}
+int64_t ipow(int64_t x, int64_t y) {
+  if (y < 0) return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;
+  return int64_t(ipow(uint64_t(x), uint64_t(y)));
+}
 
 }  // namespace vivace::scalar

@@ -1,5 +1,6 @@
 // Functions that loop on their data or have no short vector form; loops call them per lane.
 #pragma once
+#include <cstdint>
 
 namespace vivace::scalar {
 
@@ -32,6 +33,10 @@ VIVACE_SCALAR2(fmod)
 VIVACE_SCALAR2(atan2)
 VIVACE_SCALAR2(hypot)
 VIVACE_SCALAR2(nextafter)
+
+/// x to the power y, wrapping; a negative y leaves only the powers of 1 and -1.
+int64_t ipow(int64_t x, int64_t y);
+uint64_t ipow(uint64_t x, uint64_t y);
 
 #undef VIVACE_SCALAR1
 #undef VIVACE_SCALAR2

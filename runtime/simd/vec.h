@@ -134,6 +134,16 @@ VIVACE_INLINE V shift_right(V a) {
   return a >> kCount;
 }
 
+/// x * 2^n in two factors, neither of which overflows where the result does not.
+VIVACE_INLINE f32 scale_twice(f32 x, i32 n) {
+  const i32 half = n >> 1;
+  return x * bitcast<f32>((half + 127) << 23) * bitcast<f32>((n - half + 127) << 23);
+}
+VIVACE_INLINE f64 scale_twice(f64 x, i64 n) {
+  const i64 half = n >> 1;
+  return x * bitcast<f64>((half + 1023) << 52) * bitcast<f64>((n - half + 1023) << 52);
+}
+
 template <class V>
 VIVACE_INLINE V bitwise_left_shift(V a, V b) {
   using T = Element<V>;

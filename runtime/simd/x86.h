@@ -28,6 +28,12 @@ VIVACE_INLINE f64 maximum(f64 a, f64 b) { return where(a != a, a, max_or_second(
 VIVACE_INLINE f32 minimum(f32 a, f32 b) { return where(a != a, a, min_or_second(a, b)); }
 VIVACE_INLINE f64 minimum(f64 a, f64 b) { return where(a != a, a, min_or_second(a, b)); }
 
+/// At least low, at most high; NaN stays.
+template <class V>
+VIVACE_INLINE V bound(V x, V low, V high) {
+  return min_or_second(high, max_or_second(low, x));
+}
+
 #if defined(__FMA__)
 inline constexpr bool kHasFma = true;
 VIVACE_INLINE f32 fma(f32 a, f32 b, f32 c) { return f32(VIVACE_X86(, _mm256_fmadd_ps, _mm512_fmadd_ps)(a, b, c)); }
@@ -90,6 +96,15 @@ VIVACE_INLINE i64 to_integer(f64 x) {
 }
 #endif
 VIVACE_INLINE f64 to_floating(i64 x) { return __builtin_convertvector(x, f64); }
+
+/// x * 2^n for whole n; |n| <= 250 (2000 for f64).
+#if defined(__AVX512F__)
+VIVACE_INLINE f32 scale(f32 x, f32 n) { return f32(_mm512_scalef_ps(x, n)); }
+VIVACE_INLINE f64 scale(f64 x, f64 n) { return f64(_mm512_scalef_pd(x, n)); }
+#else
+VIVACE_INLINE f32 scale(f32 x, f32 n) { return scale_twice(x, to_integer(n)); }
+VIVACE_INLINE f64 scale(f64 x, f64 n) { return scale_twice(x, to_integer(n)); }
+#endif
 
 #if defined(__AVX512F__)
 VIVACE_INLINE bool any(m32 m) { return _mm512_movepi32_mask(__m512i(m)) != 0; }
