@@ -3,9 +3,9 @@
 from catalogue.kinds import composite, op
 from codegen.expr import cpp
 
-_WHOLE = lambda s: [s(s.t(3, 5)), s(s.t(300)), s(s.t()), s(s.ints(4)), s(s.mask(3))]  # noqa: E731
-_ONE = lambda s: [s(s.t(3, 5), 1), s(s.t(3, 5), 0, True), s(s.t(2, 3, 4), -2), s(s.t(), 0), s(s.ints(3, 4), 1)]  # noqa: E731
-_DIMS = lambda s: [s(s.t(3, 5)), s(s.t(3, 5), 1), s(s.t(2, 3, 4), (0, -1), True), s(s.t(), 0)]  # noqa: E731
+_WHOLE = lambda s: [s(s.t(3, 5)), s(s.t(300)), s(s.t()), s(s.ints(4)), s(s.mask(3))]
+_ONE = lambda s: [s(s.t(3, 5), 1), s(s.t(3, 5), 0, True), s(s.t(2, 3, 4), -2), s(s.t(), 0), s(s.ints(3, 4), 1)]
+_DIMS = lambda s: [s(s.t(3, 5)), s(s.t(3, 5), 1), s(s.t(2, 3, 4), (0, -1), True), s(s.t(), 0)]
 
 
 def _family(name: str, word: str):

@@ -4,7 +4,7 @@ from catalogue.kinds import composite, op
 from codegen.expr import cpp
 
 _ARGS = "int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False"
-_SAMPLES = lambda s: [s(s.t(2, 3, 4), 1), s(s.t(3, 4), (0, 1), correction=0), s(s.t(3, 4), 0, keepdim=True), s(s.t(50))]  # noqa: E731
+_SAMPLES = lambda s: [s(s.t(2, 3, 4), 1), s(s.t(3, 4), (0, 1), correction=0), s(s.t(3, 4), 0, keepdim=True), s(s.t(50))]
 
 var = op(
     f"var.correction(Tensor self, {_ARGS}) -> Tensor",

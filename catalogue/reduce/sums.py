@@ -3,8 +3,8 @@
 from catalogue.kinds import composite, op
 from codegen.expr import cpp
 
-_dims = lambda s: [s(s.t(2, 3, 4), 1), s(s.t(2, 3, 4), (0, -1)), s(s.t(3, 4), 0, True), s(s.t(), 0), s(s.t(0, 3), 0)]  # noqa: E731
-_whole = lambda s: [s(s.t(3, 5)), s(s.t(4, 3, permuted=True)), s(s.t(300)), s(s.t()), s(s.t(0, 3)), s(s.ints(3, 2))]  # noqa: E731
+_dims = lambda s: [s(s.t(2, 3, 4), 1), s(s.t(2, 3, 4), (0, -1)), s(s.t(3, 4), 0, True), s(s.t(), 0), s(s.t(0, 3), 0)]
+_whole = lambda s: [s(s.t(3, 5)), s(s.t(4, 3, permuted=True)), s(s.t(300)), s(s.t()), s(s.t(0, 3)), s(s.ints(3, 2))]
 
 sum_ = op(
     "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",

@@ -2,8 +2,8 @@
 
 from catalogue.kinds import op
 
-_ONE = lambda s: [s(s.mask(3, 4), 1), s(s.mask(3, 4), 0, True), s(s.t(2, 3), -1), s(s.mask(), 0), s(s.mask(0, 3), 0)]  # noqa: E731
-_MANY = lambda s: [s(s.mask(2, 3, 4), (0, 2)), s(s.mask(3, 4), (1,), True)]  # noqa: E731
+_ONE = lambda s: [s(s.mask(3, 4), 1), s(s.mask(3, 4), 0, True), s(s.t(2, 3), -1), s(s.mask(), 0), s(s.mask(0, 3), 0)]
+_MANY = lambda s: [s(s.mask(2, 3, 4), (0, 2)), s(s.mask(3, 4), (1,), True)]
 
 for _name, _doc in (
     ("all", "Whether all elements (over `dim`) are true."),

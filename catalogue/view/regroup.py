@@ -74,7 +74,7 @@ as_strided = view(
     "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
     kernel="as_strided",
     grad=lambda g, self, size, stride, storage_offset: cpp.as_strided_backward(g, self, size, stride, storage_offset),
-    samples=lambda s: [s(s.t(6), (2, 2), (3, 1)), s(s.t(6), (2, 3), (1, 2), 1)],
+    samples=lambda s: [s(s.t(6), (2, 2), (3, 1)), s(s.t(6), (2, 2), (1, 2), 1)],
     doc="A view of the storage with the given sizes, strides and offset.",
 )
 alias = view(
