@@ -1,5 +1,5 @@
-// gather and the scatter family: one loop over the positions of `index`, in order and on one thread where positions may repeat,
-// so that results are the same each time.
+// gather and the scatter family: one loop over the positions of `index`, in order and on one thread where positions may
+// repeat, so that results are the same each time.
 #include "runtime/kernels/gather.h"
 
 #include <cmath>
@@ -22,13 +22,15 @@ void check_shapes(const char* op, const Tensor& self, int64_t dim, const Tensor&
     fail(op, "(): Expected dtype int32/int64 for index, but got ", index.dtype());
   if (src && src->dtype() != self.dtype()) fail(op, "(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return;
-  if (ndim_of(index) != ndim_of(self)) fail("Index tensor must have the same number of dimensions as ", src ? "self" : "input", " tensor");
-  if (src && ndim_of(*src) != ndim_of(index)) fail("Index tensor must have the same number of dimensions as src tensor");
+  if (ndim_of(index) != ndim_of(self))
+    fail("Index tensor must have the same number of dimensions as ", src ? "self" : "input", " tensor");
+  if (src && ndim_of(*src) != ndim_of(index))
+    fail("Index tensor must have the same number of dimensions as src tensor");
   for (int64_t d = 0; d < index.dim(); ++d) {
     if (d != dim && self.dim() && index.dims_[d] > self.dims_[d]) {
       if (!src)
-        fail("Size does not match at dimension ", d, " expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
-             " apart from dimension ", dim);
+        fail("Size does not match at dimension ", d, " expected index ", index.sizes(), " to be no larger than self ",
+             self.sizes(), " apart from dimension ", dim);
       fail("Expected index ", index.sizes(), " to be no larger than self ", self.sizes(), " apart from dimension ", dim,
            " and to be no larger than src ", src->sizes());
     }
@@ -38,13 +40,16 @@ void check_shapes(const char* op, const Tensor& self, int64_t dim, const Tensor&
   }
 }
 
-/// Positions of `index`: operands are self (standing still along dim), index, and `other`, which has at least index's sizes.
+/// Positions of `index`: operands are self (standing still along dim), index, and `other`, which has at least index's
+/// sizes.
 Nest<3> positions(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& other, bool in_order) {
   Nest<3> nest;
   nest.base[0] = self.raw();
   nest.base[1] = index.raw();
   nest.base[2] = other.raw();
-  const auto stride = [](const Tensor& t, int d) { return t.ndim_ == 0 ? 0 : t.dims_[t.ndim_ + d] * int64_t(t.item_size()); };
+  const auto stride = [](const Tensor& t, int d) {
+    return t.ndim_ == 0 ? 0 : t.dims_[t.ndim_ + d] * int64_t(t.item_size());
+  };
   for (int d = index.ndim_ - 1; d >= 0; --d)
     nest.push(index.dims_[d], {d == dim ? 0 : stride(self, d), stride(index, d), stride(other, d)});
   if (!in_order) nest.sort();
@@ -94,7 +99,8 @@ namespace {
 
 /// Calls f(element of self, element of other) for each position.
 template <class T, class F>
-void for_positions(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& other, bool in_order, F&& f) {
+void for_positions(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& other,
+                   bool in_order, F&& f) {
   const TensorRef index64 = vivace::to_dtype(index, DType::Int64);
   const Nest<3> nest = positions(self, dim, *index64, other, in_order);
   const int64_t size = self.size(dim), step = self.dim() ? self.dims_[self.ndim_ + dim] * int64_t(sizeof(T)) : 0;
@@ -110,16 +116,23 @@ enum class Reduce : uint8_t { Set, Sum, Product, Max, Min };
 
 template <Reduce kReduce, class T>
 void apply(T& to, T from) {
-  if constexpr (kReduce == Reduce::Set) to = from;
+  if constexpr (kReduce == Reduce::Set)
+    to = from;
   else if constexpr (kIsComplex<T>) {
-    if constexpr (kReduce == Reduce::Sum) to = {to.re + from.re, to.im + from.im};
-    else if constexpr (kReduce == Reduce::Product) to = {to.re * from.re - to.im * from.im, to.re * from.im + to.im * from.re};
+    if constexpr (kReduce == Reduce::Sum)
+      to = {to.re + from.re, to.im + from.im};
+    else if constexpr (kReduce == Reduce::Product)
+      to = {to.re * from.re - to.im * from.im, to.re * from.im + to.im * from.re};
   } else {
     const auto a = load(to), b = load(from);
-    if constexpr (kReduce == Reduce::Sum) to = convert<T>(a + b);
-    else if constexpr (kReduce == Reduce::Product) to = convert<T>(a * b);
-    else if constexpr (kReduce == Reduce::Max) to = a > b || a != a ? to : from;
-    else to = a < b || a != a ? to : from;
+    if constexpr (kReduce == Reduce::Sum)
+      to = convert<T>(a + b);
+    else if constexpr (kReduce == Reduce::Product)
+      to = convert<T>(a * b);
+    else if constexpr (kReduce == Reduce::Max)
+      to = a > b || a != a ? to : from;
+    else
+      to = a < b || a != a ? to : from;
   }
 }
 
@@ -129,11 +142,16 @@ void scatter_with(const char* op, Tensor& out, int64_t dim, const Tensor& index,
   visit(out.dtype(), [&]<class T>() { for_positions<T>(op, out, dim, index, src, true, apply<kReduce, T>); });
 }
 
-void scatter_by(const char* op, std::string_view reduce, Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
-  if (reduce == "add" || reduce == "sum" || reduce == "mean") scatter_with<Reduce::Sum>(op, out, dim, index, src);
-  else if (reduce == "multiply" || reduce == "prod") scatter_with<Reduce::Product>(op, out, dim, index, src);
-  else if (reduce == "amax") scatter_with<Reduce::Max>(op, out, dim, index, src);
-  else scatter_with<Reduce::Min>(op, out, dim, index, src);
+void scatter_by(const char* op, std::string_view reduce, Tensor& out, int64_t dim, const Tensor& index,
+                const Tensor& src) {
+  if (reduce == "add" || reduce == "sum" || reduce == "mean")
+    scatter_with<Reduce::Sum>(op, out, dim, index, src);
+  else if (reduce == "multiply" || reduce == "prod")
+    scatter_with<Reduce::Product>(op, out, dim, index, src);
+  else if (reduce == "amax")
+    scatter_with<Reduce::Max>(op, out, dim, index, src);
+  else
+    scatter_with<Reduce::Min>(op, out, dim, index, src);
 }
 
 /// `value` as a tensor that stands for every position.
@@ -180,7 +198,8 @@ void scatter_reduce(Tensor& self, int64_t dim, Tensor& index, Tensor& src, std::
   start_from(self, out);
   scatter_by("scatter", reduce, out, wrap_dim(dim, self.dim()), index, src);
 }
-void scatter_value_reduce(Tensor& self, int64_t dim, Tensor& index, const Scalar& value, std::string_view reduce, Tensor& out) {
+void scatter_value_reduce(Tensor& self, int64_t dim, Tensor& index, const Scalar& value, std::string_view reduce,
+                          Tensor& out) {
   start_from(self, out);
   scatter_by("scatter", reduce, out, wrap_dim(dim, self.dim()), index, *spread(value, self, index));
 }
@@ -189,8 +208,8 @@ void scatter_add(Tensor& self, int64_t dim, Tensor& index, Tensor& src, Tensor& 
   scatter_with<Reduce::Sum>("scatter_add", out, wrap_dim(dim, self.dim()), index, src);
 }
 
-void scatter_reduce_two(Tensor& self, int64_t dim, Tensor& index, Tensor& src, std::string_view reduce, bool include_self,
-                        Tensor& out) {
+void scatter_reduce_two(Tensor& self, int64_t dim, Tensor& index, Tensor& src, std::string_view reduce,
+                        bool include_self, Tensor& out) {
   start_from(self, out);
   const int64_t d = wrap_dim(dim, self.dim());
   if (index.numel() == 0) return;
@@ -202,8 +221,11 @@ void scatter_reduce_two(Tensor& self, int64_t dim, Tensor& index, Tensor& src, s
       if (reduce == "amin") start = std::numeric_limits<double>::infinity();
       T neutral;
       if constexpr (std::is_integral_v<T>)
-        neutral = reduce == "amax" ? std::numeric_limits<T>::min() : reduce == "amin" ? std::numeric_limits<T>::max() : T(start);
-      else neutral = convert<T>(start);
+        neutral = reduce == "amax"   ? std::numeric_limits<T>::min()
+                  : reduce == "amin" ? std::numeric_limits<T>::max()
+                                     : T(start);
+      else
+        neutral = convert<T>(start);
       for_positions<T>("scatter_reduce", out, d, index, src, true, [neutral](T& to, const T&) { to = neutral; });
     });
   }
@@ -218,9 +240,12 @@ void scatter_reduce_two(Tensor& self, int64_t dim, Tensor& index, Tensor& src, s
       for (int64_t i = 0; i < n; ++i) {
         T& to = *reinterpret_cast<T*>(p[0] + i * s[0]);
         const double count = std::max(*reinterpret_cast<const double*>(p[1] + i * s[1]), 1.0);
-        if constexpr (kIsComplex<T>) to = {typename T::value_type(to.re / count), typename T::value_type(to.im / count)};
-        else if constexpr (std::is_integral_v<T>) to = T(std::floor(double(to) / count));
-        else to = convert<T>(double(load(to)) / count);
+        if constexpr (kIsComplex<T>)
+          to = {typename T::value_type(to.re / count), typename T::value_type(to.im / count)};
+        else if constexpr (std::is_integral_v<T>)
+          to = T(std::floor(double(to) / count));
+        else
+          to = convert<T>(double(load(to)) / count);
       }
     });
   });

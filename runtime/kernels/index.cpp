@@ -1,45 +1,36 @@
-// Advanced indexing: index and index_put_ with tensors between the brackets. Index tensors become one list of byte offsets into
-// self, checked once; the dims that are not indexed are a nest of runs.
+// Advanced indexing: index and index_put with tensors between the brackets. Index tensors become one list of byte
+// offsets into self, checked once; the dims that are not indexed are nests of runs before and after.
 #include <cstring>
 
 #include "generated/kernels.h"
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"
-#include "runtime/kernels/gather.h"
 #include "runtime/loop/nest.h"
 
 namespace vivace::kernels {
 namespace {
 
-struct Selection {
-  TensorRef offsets;           // int64, contiguous, of the indices' broadcast shape: bytes into self
-  Dims before, indexed, after; // sizes of the result
-  Nest<2> outer, inner;        // strides of the result and of self over `before` and over `after`
-};
-
-/// Replaces a mask by the coordinates of its true elements, one index tensor for each of its dims.
-void add_mask(const Tensor& self, const Tensor& mask, int dim, std::vector<TensorRef>& indices) {
+/// Replaces a mask by the coordinates of its true elements: one index tensor for each of its dims.
+void add_mask(const Tensor& self, const Tensor& mask, std::vector<TensorRef>& indices) {
+  const int first = int(indices.size());
   for (int d = 0; d < mask.ndim_; ++d) {
-    if (dim + d >= self.ndim_ || mask.dims_[d] != self.dims_[dim + d])
-      fail_index("The shape of the mask ", mask.sizes(), " at index ", d, " does not match the shape of the indexed tensor ",
-                 self.sizes(), " at index ", dim + d);
+    if (first + d >= self.ndim_) fail_index("too many indices for tensor of dimension ", self.dim());
+    if (mask.dims_[d] != self.dims_[first + d])
+      fail_index("The shape of the mask ", mask.sizes(), " at index ", d,
+                 " does not match the shape of the indexed tensor ", self.sizes(), " at index ", first + d);
   }
   const TensorRef dense = contiguous(mask);
   const auto* set = dense->data<uint8_t>();
   int64_t n = 0;
   for (int64_t i = 0; i < dense->numel(); ++i) n += set[i] != 0;
-  std::vector<int64_t*> to;
-  for (int d = 0; d < mask.ndim_; ++d) {
+  int64_t* to[kMaxDims];
+  const int columns = std::max<int>(1, mask.ndim_);
+  for (int d = 0; d < columns; ++d) {
     indices.push_back(empty({n}, DType::Int64));
-    to.push_back(indices.back()->data<int64_t>());
+    to[d] = indices.back()->data<int64_t>();
   }
-  if (mask.ndim_ == 0) {  // selects all or nothing along a dim of size 1 that the caller has put in
-    indices.push_back(empty({n}, DType::Int64));
-    fill_into(*indices.back(), 0);
-    return;
-  }
-  if (mask.ndim_ == 1) {
+  if (mask.ndim_ <= 1) {
     for (int64_t i = 0, k = 0; k < n; ++i)
       if (set[i]) to[0][k++] = i;
     return;
@@ -47,97 +38,253 @@ void add_mask(const Tensor& self, const Tensor& mask, int dim, std::vector<Tenso
   int64_t at[kMaxDims] = {};
   for (int64_t i = 0, k = 0; k < n; ++i) {
     if (set[i]) {
-      for (int d = 0; d < mask.ndim_; ++d) to[d][k] = at[d];
+      for (int d = 0; d < columns; ++d) to[d][k] = at[d];
       ++k;
     }
-    for (int d = mask.ndim_ - 1; d >= 0 && ++at[d] == mask.dims_[d]; --d) at[d] = 0;
+    for (int d = columns - 1; d >= 0 && ++at[d] == mask.dims_[d]; --d) at[d] = 0;
   }
 }
 
-/// `self` is an alias whose layout may gain dims of size 1 for 0-dim masks.
-void select(Tensor& self, TensorList given, Selection& s) {
-  std::vector<TensorRef> indices;  // null: the whole dim
-  for (Tensor* index : given) {
-    const int dim = int(indices.size());
-    if (!index) {
-      indices.emplace_back();
-    } else if (index->dtype() == DType::Bool || index->dtype() == DType::UInt8) {
-      if (index->dim() == 0) {
-        Dims sizes, strides;
-        for (int d = 0; d <= self.ndim_; ++d) {
-          if (d == dim) sizes.push(1), strides.push(0);
-          if (d < self.ndim_) sizes.push(self.dims_[d]), strides.push(self.dims_[self.ndim_ + d]);
-        }
-        set_layout(self, sizes, strides, self.storage_offset());
-      }
-      add_mask(self, *index, dim, indices);
-    } else {
-      if (index->dtype() != DType::Int64 && index->dtype() != DType::Int32)
-        fail_index("tensors used as indices must be long, int, byte or bool tensors");
-      indices.push_back(to_dtype(*index, DType::Int64));
-    }
+bool is_mask(const Tensor& t) { return t.dtype() == DType::Bool || t.dtype() == DType::UInt8; }
+
+class Selection {
+ public:
+  Selection(const Tensor& self, TensorList given) : self_(vivace::alias(self)) {
+    collect(given);
+    add_offsets();
   }
-  if (int(indices.size()) > self.ndim_)
-    fail_index("too many indices for tensor of dimension ", self.dim());
-  indices.resize(self.ndim_);
-  int first = -1, last = -1, count = 0;
-  Dims shape;
-  for (int d = 0; d < self.ndim_; ++d) {
-    if (!indices[d]) continue;
-    if (first < 0) {
-      first = d;
-      shape = Dims(indices[d]->sizes());
-    } else {
-      bool fits = true;
-      const IntList other = indices[d]->sizes();
-      for (int k = 1; k <= std::min<int>(shape.n, int(other.size())); ++k) {
-        const int64_t a = shape[shape.n - k], b = other[other.size() - k];
-        fits &= a == b || a == 1 || b == 1;
-      }
-      if (!fits) fail_index("shape mismatch: indexing tensors could not be broadcast together with shapes ", IntList(shape), ", ", other);
-      shape = broadcast_sizes(shape, other);
+
+  IntList result_sizes() const { return sizes_; }
+
+  /// Calls f(pointer into `with`, step of `with`, pointer into self, step of self, n) for all runs. `with` has the
+  /// result's shape and any strides.
+  template <class F>
+  void run(const Tensor& with, F&& f) const {
+    if (count(sizes_) == 0) return;
+    const int64_t size = int64_t(with.item_size());
+    const IntList steps = with.strides();
+    Nest<2> before, after;
+    Nest<1> picks;
+    before.base[0] = after.base[0] = picks.base[0] = with.raw();
+    before.base[1] = after.base[1] = self_->raw();
+    for (int k = sizes_.n - 1, d = self_->ndim_ - 1; k >= result_at_ + shape_.n; --k) {
+      while (indexed(d)) --d;
+      after.push(sizes_[k], {steps[k] * size, self_step(d--)});
     }
-    last = d;
-    ++count;
-  }
-  if (first < 0) fail("index: at least one index must be a tensor");
-  const bool adjacent = last - first + 1 == count;
-  s.indexed = shape;
-  s.offsets = empty(shape, DType::Int64);
-  int64_t* to = s.offsets->data<int64_t>();
-  const int64_t n = s.offsets->numel(), size = int64_t(self.item_size());
-  bool started = false;
-  for (int d = first; d <= last; ++d) {
-    if (!indices[d]) continue;
-    const int64_t limit = self.dims_[d], step = self.dims_[self.ndim_ + d] * size;
-    const Nest<2> nest = make_nest<2>(shape, {s.offsets.get(), indices[d].get()});
-    nest.run([&](char** p, int64_t m, const int64_t* stride) {
-      for (int64_t i = 0; i < m; ++i) {
-        const int64_t index = *reinterpret_cast<const int64_t*>(p[1] + i * stride[1]);
-        const int64_t at = index < 0 ? index + limit : index;
-        if (uint64_t(at) >= uint64_t(limit)) [[unlikely]]
-          fail_index("index ", index, " is out of bounds for dimension ", d, " with size ", limit);
-        int64_t& offset = *reinterpret_cast<int64_t*>(p[0] + i * stride[0]);
-        offset = started ? offset + at * step : at * step;
+    for (int k = result_at_ + shape_.n - 1; k >= result_at_; --k) picks.push(sizes_[k], {steps[k] * size});
+    for (int k = result_at_ - 1; k >= 0; --k) before.push(sizes_[k], {steps[k] * size, self_step(k)});
+    after.coalesce();
+    picks.coalesce();
+    before.coalesce();
+    const int64_t* offsets = offsets_->data<int64_t>();
+    before.run([&](char** b, int64_t nb, const int64_t* sb) {
+      for (int64_t i = 0; i < nb; ++i) {
+        const int64_t* offset = offsets;
+        picks.for_runs({b[0] + i * sb[0]}, 0, picks.runs(), [&](char** p, int64_t n, const int64_t* sp) {
+          char* start = b[1] + i * sb[1];
+          if (after.ndim <= 1) {
+            const int64_t m = after.inner_size(), *sa = after.inner_strides();
+            for (int64_t k = 0; k < n; ++k) f(p[0] + k * sp[0], sa[0], start + *offset++, sa[1], m);
+          } else {
+            for (int64_t k = 0; k < n; ++k) {
+              after.for_runs({p[0] + k * sp[0], start + *offset++}, 0, after.runs(),
+                             [&](char** a, int64_t m, const int64_t* sa) { f(a[0], sa[0], a[1], sa[1], m); });
+            }
+          }
+        });
       }
     });
-    started = true;
   }
-  (void)to;
-  (void)n;
-  const int result_at = adjacent ? first : 0;
-  for (int d = 0; d < self.ndim_; ++d) {
-    if (indices[d]) continue;
-    (adjacent && d < result_at ? s.before : s.after).push(self.dims_[d]);
+
+ private:
+  bool indexed(int d) const { return indices_[d].get() != nullptr; }
+  int64_t self_step(int d) const { return self_->dims_[self_->ndim_ + d] * int64_t(self_->item_size()); }
+
+  void collect(TensorList given) {
+    for (Tensor* index : given) {
+      if (!index) {
+        indices_.emplace_back();
+      } else if (is_mask(*index)) {
+        if (index->dim() == 0) put_dim_in(int(indices_.size()));
+        add_mask(*self_, *index, indices_);
+      } else {
+        if (index->dtype() != DType::Int64 && index->dtype() != DType::Int32)
+          fail_index("tensors used as indices must be long, int, byte or bool tensors");
+        indices_.push_back(vivace::to_dtype(*index, DType::Int64));
+      }
+    }
+    if (int(indices_.size()) > self_->ndim_) fail_index("too many indices for tensor of dimension ", self_->dim());
+    indices_.resize(size_t(self_->ndim_));
+    first_ = last_ = -1;
+    int chosen = 0;
+    for (int d = 0; d < self_->ndim_; ++d) {
+      if (!indexed(d)) continue;
+      const IntList other = indices_[d]->sizes();
+      if (first_ < 0) {
+        first_ = d;
+        shape_ = Dims(other);
+      } else {
+        check_fit(other);
+        shape_ = broadcast_sizes(shape_, other);
+      }
+      last_ = d;
+      ++chosen;
+    }
+    if (first_ < 0) fail_index("index: at least one index must be a tensor");
+    result_at_ = last_ - first_ + 1 == chosen ? first_ : 0;
+    for (int d = 0; d < self_->ndim_; ++d) {
+      if (d == result_at_)
+        for (int64_t s : shape_) sizes_.push(s);
+      if (!indexed(d)) sizes_.push(self_->dims_[d]);
+    }
   }
+
+  /// A 0-dim mask selects all or nothing of a new dim of size 1.
+  void put_dim_in(int at) {
+    Dims sizes, strides;
+    for (int d = 0; d <= self_->ndim_; ++d) {
+      if (d == at) {
+        sizes.push(1);
+        strides.push(0);
+      }
+      if (d == self_->ndim_) break;
+      sizes.push(self_->dims_[d]);
+      strides.push(self_->dims_[self_->ndim_ + d]);
+    }
+    set_layout(*self_, sizes, strides, self_->storage_offset());
+  }
+
+  void check_fit(IntList other) const {
+    for (int k = 1; k <= std::min<int>(shape_.n, int(other.size())); ++k) {
+      const int64_t a = shape_[shape_.n - k], b = other[other.size() - size_t(k)];
+      if (a != b && a != 1 && b != 1)
+        fail_index("shape mismatch: indexing tensors could not be broadcast together with shapes ", IntList(shape_),
+                   ", ", other);
+    }
+  }
+
+  void add_offsets() {
+    offsets_ = vivace::empty(shape_, DType::Int64);
+    if (offsets_->numel() == 0) return;
+    bool started = false;
+    for (int d = first_; d <= last_; ++d) {
+      if (!indexed(d)) continue;
+      const int64_t limit = self_->dims_[d], step = self_step(d);
+      const Nest<2> nest = make_nest<2>(shape_, {offsets_.get(), indices_[d].get()});
+      nest.run([&](char** p, int64_t n, const int64_t* s) {
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t index = *reinterpret_cast<const int64_t*>(p[1] + i * s[1]);
+          const int64_t at = index < 0 ? index + limit : index;
+          if (uint64_t(at) >= uint64_t(limit)) [[unlikely]]
+            fail_index("index ", index, " is out of bounds for dimension ", d, " with size ", limit);
+          int64_t& offset = *reinterpret_cast<int64_t*>(p[0] + i * s[0]);
+          offset = started ? offset + at * step : at * step;
+        }
+      });
+      started = true;
+    }
+  }
+
+  TensorRef self_;                  // an alias: 0-dim masks change its layout
+  std::vector<TensorRef> indices_;  // one for each dim of self; null: the whole dim
+  Dims shape_, sizes_;              // of the indices' broadcast shape, of the result
+  int first_, last_, result_at_;    // dims of self that are indexed; where shape_ stands in sizes_
+  TensorRef offsets_;
+};
+
+template <class T>
+void move(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t n) {
+  if (n == 1)
+    *reinterpret_cast<T*>(to) = *reinterpret_cast<const T*>(from);
+  else if (to_step == sizeof(T) && from_step == sizeof(T))
+    std::memcpy(to, from, size_t(n) * sizeof(T));
+  else
+    for (int64_t i = 0; i < n; ++i)
+      *reinterpret_cast<T*>(to + i * to_step) = *reinterpret_cast<const T*>(from + i * from_step);
 }
 
-/// The nests over the dims that are not indexed, for a contiguous tensor `with` of the result's shape.
-void make_nests(Selection& s, const Tensor& self, TensorList given_mask, char* with) {
-  (void)given_mask;
-  (void)self;
-  (void)with;
+/// `values` in self's dtype, seen with the result's sizes.
+TensorRef spread(const Tensor& values, const Tensor& self, IntList sizes) {
+  TensorRef v = vivace::alias(*vivace::to_dtype(values, self.dtype()));
+  const int lead = int(sizes.size()) - v->ndim_;
+  Dims strides;
+  for (int d = 0; d < int(sizes.size()); ++d) {
+    const int at = d - lead;
+    const int64_t have = at < 0 ? 1 : v->dims_[at];
+    strides.push(have == 1 ? 0 : v->dims_[v->ndim_ + at]);
+  }
+  set_layout(*v, sizes, strides, v->storage_offset());
+  return v;
+}
+
+void check_values(const Tensor& values, IntList sizes) {
+  // Leading dims of size 1 may be too many.
+  int lead = 0;
+  while (values.ndim_ - lead > int(sizes.size()) && values.dims_[lead] == 1) ++lead;
+  const int n = values.ndim_ - lead, shift = int(sizes.size()) - n;
+  bool fits = shift >= 0;
+  for (int d = 0; fits && d < n; ++d)
+    fits = values.dims_[lead + d] == 1 || values.dims_[lead + d] == sizes[size_t(shift + d)];
+  if (!fits)
+    fail("shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ",
+         sizes);
 }
 
 }  // namespace
+
+TensorRef index_Tensor(Tensor& self, TensorList indices) {
+  const Selection selection(self, indices);
+  TensorRef out = vivace::empty(selection.result_sizes(), self.dtype(), self.device());
+  visit_bits(self.dtype(), [&]<class T>() {
+    selection.run(*out, [](char* to, int64_t to_step, const char* from, int64_t from_step, int64_t n) {
+      move<T>(to, to_step, from, from_step, n);
+    });
+  });
+  return out;
+}
+
+void index_put(Tensor& self, TensorList indices, Tensor& values, bool accumulate, Tensor& out) {
+  if (&out != &self) copy_into(out, self);
+  if (values.dtype() != self.dtype() && values.dim() > 0)
+    fail("Index put requires the source and destination dtypes match, got ", self.dtype(), " for the destination and ",
+         values.dtype(), " for the source.");
+  const Selection selection(out, indices);
+  check_values(values, selection.result_sizes());
+  TensorRef source = TensorRef::share(&values);
+  if (values.dim() > int64_t(selection.result_sizes().size())) {  // drop leading dims of size 1
+    source = vivace::alias(values);
+    const int drop = int(values.dim() - int64_t(selection.result_sizes().size()));
+    set_layout(*source, values.sizes().subspan(size_t(drop)), values.strides().subspan(size_t(drop)),
+               values.storage_offset());
+  }
+  const TensorRef with = spread(*source, out, selection.result_sizes());
+  if (!accumulate) {
+    return visit_bits(self.dtype(), [&]<class T>() {
+      selection.run(*with, [](char* from, int64_t from_step, char* to, int64_t to_step, int64_t n) {
+        move<T>(to, to_step, from, from_step, n);
+      });
+    });
+  }
+  visit(self.dtype(), [&]<class T>() {
+    selection.run(*with, [](char* from, int64_t from_step, char* to, int64_t to_step, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        T& x = *reinterpret_cast<T*>(to + i * to_step);
+        const T y = *reinterpret_cast<const T*>(from + i * from_step);
+        if constexpr (kIsComplex<T>)
+          x = {x.re + y.re, x.im + y.im};
+        else if constexpr (std::is_same_v<T, bool>)
+          x = x || y;
+        else
+          x = convert<T>(load(x) + load(y));
+      }
+    });
+  });
+}
+
 }  // namespace vivace::kernels
+
+namespace vivace::meta {
+
+TensorRef index_put(Tensor& self, TensorList, Tensor&, bool) { return empty_like(self); }
+
+}  // namespace vivace::meta

@@ -1,4 +1,5 @@
 // Sequences and index patterns: arange, linspace, logspace, eye, the indices of triangles.
+#include <algorithm>
 #include <cmath>
 
 #include "generated/kernels.h"

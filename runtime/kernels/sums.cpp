@@ -24,7 +24,7 @@ DType mean_dtype(const Tensor& self, Dtype dtype) {
 TensorRef reduced(const Tensor& self, uint64_t mask, bool keepdim, DType dtype) {
   return empty(kernels::reduced_sizes(self, mask, keepdim), dtype, self.device());
 }
-uint64_t all_dims(const Tensor& self) { return dim_mask(std::nullopt, self.dim()); }
+uint64_t every_dim(const Tensor& self) { return dim_mask(std::nullopt, self.dim()); }
 
 /// What elements are read as when the result is of type `to`.
 DType compute_type(const Tensor& self, DType to) {
@@ -115,14 +115,14 @@ TensorRef mapped(const Tensor& self, DType compute, F&& f) {
 
 }  // namespace
 
-void sum(Tensor& self, Dtype, Tensor& out) { sum_into(self, all_dims(self), out); }
+void sum(Tensor& self, Dtype, Tensor& out) { sum_into(self, every_dim(self), out); }
 void sum_dim_IntList(Tensor& self, DimList dim, bool, Dtype, Tensor& out) {
   sum_into(self, dim_mask(dim, self.dim()), out);
 }
-void mean(Tensor& self, Dtype, Tensor& out) { mean_into(self, all_dims(self), out); }
+void mean(Tensor& self, Dtype, Tensor& out) { mean_into(self, every_dim(self), out); }
 void mean_dim(Tensor& self, DimList dim, bool, Dtype, Tensor& out) { mean_into(self, dim_mask(dim, self.dim()), out); }
 void prod(Tensor& self, Dtype, Tensor& out) {
-  fold(Fold::Product, self, compute_type(self, out.dtype()), out, all_dims(self));
+  fold(Fold::Product, self, compute_type(self, out.dtype()), out, every_dim(self));
 }
 void prod_dim_int(Tensor& self, int64_t dim, bool, Dtype, Tensor& out) {
   fold(Fold::Product, self, compute_type(self, out.dtype()), out, uint64_t(1) << wrap_dim(dim, self.dim()));

@@ -44,4 +44,98 @@ TensorRef roll_backward(Tensor& g, IntList shifts, IntList dims) {
   return ops::roll(g, back, dims);
 }
 
+namespace {
+
+TensorRef zeros_of(Tensor& g, IntList sizes) { return ops::zeros(sizes, g.dtype(), g.device()); }
+
+}  // namespace
+
+TensorRef gather_backward(Tensor& g, IntList self_sizes, int64_t dim, Tensor& index) {
+  return ops::scatter_add(*zeros_of(g, self_sizes), dim, index, g);
+}
+TensorRef scatter_backward(Tensor& g, int64_t dim, Tensor& index) {
+  return ops::scatter_value(g, dim, index, Scalar(0));
+}
+
+std::tuple<TensorRef, TensorRef, TensorRef> scatter_reduce_backward(Tensor& g, Tensor& self, int64_t dim, Tensor& index,
+                                                                    Tensor& src, std::string_view reduce,
+                                                                    bool include_self, Tensor& y) {
+  TensorRef to_self, to_src;
+  const auto hits = [&](Tensor& start) {
+    return ops::scatter_add(start, dim, index, *ops::ones_like(src, std::nullopt, std::nullopt, std::nullopt));
+  };
+  const auto ones_or_zeros = [&] {
+    return include_self ? ops::ones_like(self, std::nullopt, std::nullopt, std::nullopt)
+                        : ops::zeros_like(self, std::nullopt, std::nullopt, std::nullopt);
+  };
+  if (reduce == "sum") {
+    to_self = TensorRef::share(&g);
+    to_src = ops::gather(g, dim, index, false);
+  } else if (reduce == "mean") {
+    const TensorRef share = ops::div_Tensor(g, *ops::clamp_min(*hits(*ones_or_zeros()), Scalar(1)));
+    to_self = share;
+    to_src = ops::gather(*share, dim, index, false);
+  } else if (reduce == "amax" || reduce == "amin") {
+    // Shared equally among all that equal the result, self included if it took part.
+    const TensorRef self_equal = ops::_to_copy(*ops::eq_Tensor(self, y), g.dtype(), std::nullopt, std::nullopt);
+    const TensorRef chosen = ops::gather(y, dim, index, false);
+    const TensorRef src_equal = ops::_to_copy(*ops::eq_Tensor(src, *chosen), g.dtype(), std::nullopt, std::nullopt);
+    const TensorRef start = include_self ? self_equal : ops::zeros_like(self, std::nullopt, std::nullopt, std::nullopt);
+    const TensorRef times = ops::clamp_min(*ops::scatter_add(*start, dim, index, *src_equal), Scalar(1));
+    const TensorRef share = ops::div_Tensor(g, *times);
+    to_self = ops::mul_Tensor(*self_equal, *share);
+    to_src = ops::mul_Tensor(*src_equal, *ops::gather(*share, dim, index, false));
+  } else {
+    // Products: divide by the element, which is exact where no element is 0.
+    to_self = ops::div_Tensor(*ops::mul_Tensor(g, y), self);
+    to_src = ops::div_Tensor(*ops::gather(*ops::mul_Tensor(g, y), dim, index, false), src);
+  }
+  if (!include_self) to_self = ops::scatter_value(*to_self, dim, index, Scalar(0));
+  return {std::move(to_self), TensorRef(), std::move(to_src)};
+}
+
+TensorRef index_backward(Tensor& g, IntList self_sizes, TensorList indices) {
+  return ops::index_put(*zeros_of(g, self_sizes), indices, g, true);
+}
+TensorRef index_put_backward(Tensor& g, TensorList indices, bool accumulate) {
+  if (accumulate) return TensorRef::share(&g);
+  return ops::index_put(g, indices, *ops::zeros(Dims{}, g.dtype(), g.device()), false);
+}
+TensorRef index_select_backward(Tensor& g, IntList self_sizes, int64_t dim, Tensor& index) {
+  return ops::index_add(*zeros_of(g, self_sizes), dim, index, g, Scalar(1));
+}
+TensorRef index_add_source_backward(Tensor& g, int64_t dim, Tensor& index, Tensor& source, const Scalar& alpha) {
+  const TensorRef part = ops::reshape(*ops::index_select(g, dim, index), source.sizes());
+  return ops::mul_Scalar(*part, is_complex(g.dtype()) ? Scalar(alpha.to_double(), -alpha.imag) : alpha);
+}
+TensorRef index_fill_self_backward(Tensor& g, int64_t dim, Tensor& index) {
+  return ops::index_fill_int_Scalar(g, dim, index, Scalar(0));
+}
+TensorRef index_copy_source_backward(Tensor& g, int64_t dim, Tensor& index, Tensor& source) {
+  return ops::reshape(*ops::index_select(g, dim, index), source.sizes());
+}
+TensorRef take_backward(Tensor& g, IntList self_sizes, Tensor& index) {
+  return ops::put(*zeros_of(g, self_sizes), index, g, true);
+}
+TensorRef put_self_backward(Tensor& g, Tensor& index, Tensor& source, bool accumulate) {
+  if (accumulate) return TensorRef::share(&g);
+  return ops::put(g, index, *ops::zeros_like(source, g.dtype(), std::nullopt, std::nullopt), false);
+}
+TensorRef put_source_backward(Tensor& g, Tensor& index, Tensor& source) {
+  return ops::reshape(*ops::take(g, index), source.sizes());
+}
+
+TensorRef masked_select_backward(Tensor& g, Tensor& self, Tensor& mask) {
+  const Dims sizes = broadcast_sizes(self.sizes(), mask.sizes());
+  return ops::masked_scatter(*zeros_of(g, sizes), *ops::expand(mask, sizes, false), g);
+}
+TensorRef masked_scatter_source_backward(Tensor& g, Tensor& mask, Tensor& source) {
+  const TensorRef used = ops::masked_select(g, mask);
+  const int64_t rest = source.numel() - used->numel();
+  if (rest == 0) return ops::reshape(*used, source.sizes());
+  const TensorRef unused = ops::zeros(Dims{rest}, g.dtype(), g.device());
+  Tensor* parts[] = {used.get(), unused.get()};
+  return ops::reshape(*ops::cat(parts, 0), source.sizes());
+}
+
 }  // namespace vivace::formulas

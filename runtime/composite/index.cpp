@@ -1,0 +1,39 @@
+// Indexing made of gather, nonzero and index_select.
+#include "generated/kernels.h"
+#include "generated/ops.h"
+
+namespace vivace::composite {
+
+TensorRef take_along_dim(Tensor& self, Tensor& indices, std::optional<int64_t> dim) {
+  if (indices.dtype() != DType::Int64)
+    fail("torch.take_along_dim(): dtype of indices should be Long but got ", indices.dtype());
+  if (!dim) return ops::gather(*ops::reshape(self, Dims{-1}), 0, *ops::reshape(indices, Dims{-1}), false);
+  if (self.dim() != indices.dim())
+    fail("torch.take_along_dim(): input and indices should have the same number of dimensions, but got ", self.dim(),
+         " dimensions for input, and ", indices.dim(), " dimensions for indices");
+  const int64_t d = wrap_dim(*dim, self.dim());
+  if (self.dim() == 0) return ops::gather(self, d, indices, false);
+  Dims self_rest(self.sizes()), index_rest(indices.sizes());
+  self_rest[int(d)] = index_rest[int(d)] = 1;
+  Dims self_sizes = broadcast_sizes(self_rest, index_rest), index_sizes = self_sizes;
+  self_sizes[int(d)] = self.dims_[d];
+  index_sizes[int(d)] = indices.dims_[d];
+  return ops::gather(*ops::expand(self, self_sizes, false), d, *ops::expand(indices, index_sizes, false), false);
+}
+
+TensorRef argwhere(Tensor& self) { return ops::nonzero(self); }
+
+std::vector<TensorRef> where_condition(Tensor& condition) {
+  if (condition.dim() == 0) {
+    const TensorRef one = ops::unsqueeze(condition, 0);
+    return ops::unbind_int(*ops::nonzero(*one), 1);
+  }
+  return ops::unbind_int(*ops::nonzero(condition), 1);
+}
+
+std::vector<TensorRef> nonzero_tuple(Tensor& self, bool as_tuple) {
+  if (!as_tuple) fail_not_implemented("nonzero(as_tuple=False): leave as_tuple out");
+  return where_condition(self);
+}
+
+}  // namespace vivace::composite

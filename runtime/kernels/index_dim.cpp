@@ -1,0 +1,212 @@
+// Indexing along one dim by a vector: index_select, index_add, index_copy, index_fill; and by flat position: take, put.
+#include <cstring>
+
+#include "generated/kernels.h"
+#include "runtime/kernels/checks.h"
+#include "runtime/kernels/convert.h"
+#include "runtime/kernels/copy.h"
+#include "runtime/kernels/gather.h"
+#include "runtime/loop/nest.h"
+#include "runtime/parallel/parallel.h"
+
+namespace vivace {
+namespace {
+
+void check_index(const char* op, const Tensor& index) {
+  if (index.dim() > 1) fail_index(op, "(): Index is supposed to be a vector, but got dim: ", index.dim());
+  if (index.dtype() != DType::Int64 && index.dtype() != DType::Int32)
+    fail(op, "(): Expected dtype int32/int64 for index but got: ", index.dtype());
+}
+
+void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  check_index(op, index);
+  if (self.dtype() != source.dtype())
+    fail(op, "(): self (", self.dtype(), ") and source (", source.dtype(), ") must have the same scalar type");
+  const int64_t d = wrap_dim(dim, self.dim());
+  if (source.dim() != self.dim() && source.dim() != 0 && self.dim() != 0)
+    fail_index(
+        op, "(): When source and destination are not scalars, their dimensionality must match. Source dimensionality (",
+        source.dim(), "), destination dimensionality (", self.dim(), ")");
+  if (source.size(source.dim() ? d : 0) != index.numel())
+    fail_index(op, "(): Number of indices (", index.numel(), ") should be equal to source.size(dim) (",
+               source.size(source.dim() ? d : 0), ")");
+  for (int64_t k = 0; k < std::min(self.dim(), source.dim()); ++k)
+    if (k != d && self.dims_[k] != source.dims_[k])
+      fail(op, "(): Source/destination tensor must have same slice shapes except at dimension ", d, ", got ",
+           source.sizes(), " and ", self.sizes());
+}
+
+TensorRef as_index(const Tensor& index) { return contiguous(*to_dtype(index, DType::Int64)); }
+
+/// self as lines [outer, size, inner] of a contiguous tensor.
+struct Slabs {
+  int64_t outer = 1, size = 1, inner = 1;
+  Slabs(IntList sizes, int64_t dim) {
+    for (int64_t d = 0; d < int64_t(sizes.size()); ++d) (d < dim ? outer : d == dim ? size : inner) *= sizes[size_t(d)];
+  }
+};
+
+/// Applies f(to, from, n) to the slices of `out` that the index names and those of `source`, in order.
+template <class T, class F>
+void for_slices(const char* op, Tensor& out, int64_t dim, const Tensor& index, const Tensor& source, F&& f) {
+  const int64_t d = wrap_dim(dim, out.dim());
+  const TensorRef at = as_index(index), from = contiguous(source);
+  const TensorRef to = contiguous(out);  // out itself, or a copy that is written back
+  const Slabs slabs(out.sizes(), d);
+  const int64_t n = at->numel(), *indices = at->data<int64_t>();
+  for (int64_t k = 0; k < n; ++k) kernels::checked_index(indices[k], slabs.size, false, op);
+  for (int64_t o = 0; o < slabs.outer; ++o)
+    for (int64_t k = 0; k < n; ++k)
+      f(to->data<T>() + (o * slabs.size + indices[k]) * slabs.inner, from->data<T>() + (o * n + k) * slabs.inner,
+        slabs.inner);
+  if (to.get() != &out) copy_into(out, *to);
+}
+
+}  // namespace
+
+namespace meta {
+
+TensorRef index_select(Tensor& self, int64_t dim, Tensor& index) {
+  check_index("index_select", index);
+  const int64_t d = wrap_dim(dim, self.dim());
+  Dims sizes(self.sizes());
+  if (self.dim())
+    sizes[int(d)] = index.numel();
+  else if (index.numel() != 1)
+    fail("index_select(): Index to scalar can have only 1 value, got ", index.numel(), " value(s)");
+  return empty(sizes, self.dtype(), self.device());
+}
+TensorRef index_add(Tensor& self, int64_t dim, Tensor& index, Tensor& source, const Scalar&) {
+  check_source("index_add", self, dim, index, source);
+  return empty_like(self);
+}
+TensorRef index_copy(Tensor& self, int64_t dim, Tensor& index, Tensor& source) {
+  check_source("index_copy", self, dim, index, source);
+  return empty_like(self);
+}
+TensorRef index_fill_int_Scalar(Tensor& self, int64_t dim, Tensor& index, const Scalar&) {
+  check_index("index_fill_", index);
+  wrap_dim(dim, self.dim());
+  return empty_like(self);
+}
+TensorRef index_fill_int_Tensor(Tensor& self, int64_t dim, Tensor& index, Tensor& value) {
+  check_index("index_fill_", index);
+  wrap_dim(dim, self.dim());
+  if (value.dim() != 0)
+    fail("index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.dim(), " dimension(s).");
+  return empty_like(self);
+}
+TensorRef take(Tensor& self, Tensor& index) {
+  if (index.dtype() != DType::Int64) fail("take(): Expected a long tensor for index, but got ", index.dtype());
+  if (self.numel() == 0 && index.numel() != 0) fail_index("take(): tried to take from an empty tensor");
+  return empty(index.sizes(), self.dtype(), self.device());
+}
+TensorRef put(Tensor& self, Tensor& index, Tensor& source, bool) {
+  if (index.dtype() != DType::Int64) fail("put_(): Expected a long tensor for index, but got ", index.dtype());
+  if (self.dtype() != source.dtype())
+    fail("put_(): self and source expected to have the same dtype, but got self.dtype = ", self.dtype(),
+         " and source.dtype = ", source.dtype());
+  if (index.numel() != source.numel())
+    fail("put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
+         source.numel(), ", index.numel() = ", index.numel());
+  if (self.numel() == 0 && index.numel() != 0) fail_index("put_(): Tried to put elements into an empty tensor");
+  return empty_like(self);
+}
+
+}  // namespace meta
+
+namespace kernels {
+namespace {
+
+template <class T>
+void add_slice(T* to, const T* from, int64_t n, const Scalar& alpha) {
+  if constexpr (kIsComplex<T>) {
+    const double re = alpha.to_double(), im = alpha.imag;
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = {typename T::value_type(to[i].re + re * from[i].re - im * from[i].im),
+               typename T::value_type(to[i].im + re * from[i].im + im * from[i].re)};
+  } else if constexpr (std::is_same_v<T, bool>) {
+    for (int64_t i = 0; i < n; ++i) to[i] = to[i] || (from[i] && alpha.to_bool());
+  } else {
+    const auto a =
+        std::is_integral_v<T> ? convert<ComputeType<T>>(alpha.to_int()) : convert<ComputeType<T>>(alpha.to_double());
+    for (int64_t i = 0; i < n; ++i) to[i] = convert<T>(load(to[i]) + a * load(from[i]));
+  }
+}
+
+}  // namespace
+
+void index_select(Tensor& self, int64_t dim, Tensor& index, Tensor& out) {
+  if (out.numel() == 0) return;
+  const int64_t d = wrap_dim(dim, self.dim());
+  const TensorRef at = as_index(index), from = contiguous(self);
+  const Slabs slabs(self.sizes(), d);
+  const int64_t n = at->numel(), *indices = at->data<int64_t>(), bytes = slabs.inner * int64_t(self.item_size());
+  for (int64_t k = 0; k < n; ++k) checked_index(indices[k], slabs.size, false, "index_select");
+  parallel_for(0, slabs.outer * n, std::max<int64_t>(1, 65536 / bytes), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      std::memcpy(out.raw() + i * bytes, from->raw() + (i / n * slabs.size + indices[i % n]) * bytes, size_t(bytes));
+  });
+}
+
+void index_add(Tensor& self, int64_t dim, Tensor& index, Tensor& source, const Scalar& alpha, Tensor& out) {
+  if (&out != &self) copy_into(out, self);
+  visit(self.dtype(), [&]<class T>() {
+    for_slices<T>("index_add", out, dim, index, source,
+                  [&](T* to, const T* from, int64_t n) { add_slice(to, from, n, alpha); });
+  });
+}
+void index_copy(Tensor& self, int64_t dim, Tensor& index, Tensor& source, Tensor& out) {
+  if (&out != &self) copy_into(out, self);
+  visit_bits(self.dtype(), [&]<class T>() {
+    for_slices<T>("index_copy", out, dim, index, source,
+                  [](T* to, const T* from, int64_t n) { std::memcpy(to, from, size_t(n) * sizeof(T)); });
+  });
+}
+void index_fill_int_Tensor(Tensor& self, int64_t dim, Tensor& index, Tensor& value, Tensor& out) {
+  if (&out != &self) copy_into(out, self);
+  Dims sizes(self.sizes());
+  if (self.dim()) sizes[int(wrap_dim(dim, self.dim()))] = index.numel();
+  const TensorRef source = vivace::empty(sizes, self.dtype());
+  copy_into(*source, value);
+  visit_bits(self.dtype(), [&]<class T>() {
+    const int64_t size = self.size(dim);
+    const TensorRef wrapped = clone_of(*as_index(index));
+    for (int64_t k = 0; k < wrapped->numel(); ++k)
+      wrapped->data<int64_t>()[k] = checked_index(wrapped->data<int64_t>()[k], size, true, "index_fill_");
+    for_slices<T>("index_fill_", out, dim, *wrapped, *source,
+                  [](T* to, const T* from, int64_t n) { std::memcpy(to, from, size_t(n) * sizeof(T)); });
+  });
+}
+void index_fill_int_Scalar(Tensor& self, int64_t dim, Tensor& index, const Scalar& value, Tensor& out) {
+  index_fill_int_Tensor(self, dim, index, *vivace::scalar_tensor(value, self.dtype()), out);
+}
+
+void take(Tensor& self, Tensor& index, Tensor& out) {
+  const TensorRef from = contiguous(self), at = contiguous(index);
+  const int64_t size = self.numel(), *indices = at->data<int64_t>();
+  visit_bits(self.dtype(), [&]<class T>() {
+    const T* p = from->data<T>();
+    T* to = out.data<T>();
+    for (int64_t i = 0; i < out.numel(); ++i) to[i] = p[checked_index(indices[i], size, true, "take")];
+  });
+}
+void put(Tensor& self, Tensor& index, Tensor& source, bool accumulate, Tensor& out) {
+  if (&out != &self) copy_into(out, self);
+  const TensorRef at = contiguous(index), from = contiguous(source), to = contiguous(out);
+  const int64_t size = self.numel(), *indices = at->data<int64_t>();
+  visit(self.dtype(), [&]<class T>() {
+    const T* p = from->data<T>();
+    for (int64_t i = 0; i < at->numel(); ++i) {
+      T* x = to->data<T>() + checked_index(indices[i], size, true, "put_");
+      if (accumulate)
+        add_slice(x, p + i, 1, Scalar(1));
+      else
+        *x = p[i];
+    }
+  });
+  if (to.get() != &out) copy_into(out, *to);
+}
+
+}  // namespace kernels
+}  // namespace vivace
