@@ -160,11 +160,6 @@ Object* tensor_subscript(Object* self, Object* key) {
       if (!overflow) [[likely]]
         return select_first(t, index);
     }
-    if (t.dim() == 0 && PyLong_CheckExact(key))
-      fail_index(
-          "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-          "0-dim tensor to a number");
-    if (t.dim() == 0 && PySlice_Check(key)) fail_index("slice() cannot be applied to a 0-dim tensor.");
     const IndexKey items(key, t.dim());
     if (!items.has_arrays()) {
       if (makes_plain_views(t)) return walk_key(LayoutWalk(t), items, nullptr).release();
