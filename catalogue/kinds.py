@@ -90,6 +90,7 @@ class Pointwise(Entry):
     promoting: tuple[str, ...] = ()  # those that decide the dtype; the others are cast to it
     masks: tuple[str, ...] = ()  # those among the others that are read as bool
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    special: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # numbers for which the kernel has a shorter form
     check: str = ""  # C++ function `void checks::NAME(const Value* args)` that runs first
 
 
@@ -199,7 +200,7 @@ def _pointwise(
 ) -> Pointwise:
     own = {
         name: options.pop(name)
-        for name in ("integer", "complex", "boolean", "result", "choices", "check", "masks")
+        for name in ("integer", "complex", "boolean", "result", "choices", "check", "masks", "special")
         if name in options
     }
     entry = Pointwise(

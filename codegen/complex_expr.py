@@ -103,6 +103,8 @@ RULES: dict[str, Callable[..., Expr]] = {
     "ne": lambda a, b: p.bitwise_not(equal(a, b)),
     "where": where,
     "truth": p.truth,
+    "real": p.real_part,
+    "imag": p.imaginary_part,
 } | {
     name: _undefined(name)
     for name in ("lt", "le", "gt", "ge", "minimum", "maximum", "floor", "ceil", "trunc", "round", "fma")

@@ -124,7 +124,7 @@ def _forms(entry: Entry) -> list[OpPlan]:
         if entry.inplace and schema.arguments[0].type.is_tensor:
             ops.append(OpPlan(entry, _inplace_schema(schema), "InPlace", op))
         if entry.out:
-            ops.append(OpPlan(entry, _out_schema(schema), "Out", op))
+            ops.append(OpPlan(entry, _out_schema(entry, schema), "Out", op))
     return ops
 
 
@@ -142,8 +142,9 @@ def _inplace_schema(schema: Schema) -> Schema:
     return replace(schema, name=schema.name + "_", arguments=(first, *schema.arguments[1:]), returns=(Return(_SELF),))
 
 
-def _out_schema(schema: Schema) -> Schema:
-    overload = "out" if schema.overload in ("", "Tensor") else f"{schema.overload}_out"
+def _out_schema(entry: Entry, schema: Schema) -> Schema:
+    plain = schema.overload == "" or (schema.overload == "Tensor" and all(s.overload for s in entry.schemas))
+    overload = "out" if plain else f"{schema.overload}_out"
     outputs = []
     for letter, name in zip("abcdefgh", output_names(schema), strict=False):
         outputs.append(Argument(name, Type("Tensor", alias=letter, mutated=True), keyword_only=True, is_output=True))

@@ -294,6 +294,10 @@ def imaginary_part(a: Expr) -> Expr:
     return a.args[1] if is_complex(a) else constant(0, a.type)
 
 
+PRIMITIVES["real"] = real_part
+PRIMITIVES["imag"] = imaginary_part
+
+
 def sign_bit(a: Expr) -> Expr:
     """A mask: whether the sign bit is set, of -0 and NaN too."""
     return call("lt", bitcast(a, "i" + (a.type or "")[1:]), 0)

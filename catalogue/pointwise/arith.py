@@ -7,7 +7,7 @@ from catalogue.kinds import binary, pointwise, unary
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.select import where
 from catalogue.samples import one, pairs
-from codegen.expr import cpp
+from codegen.expr import cpp, ops
 from codegen.primitives import number
 
 add = binary(
@@ -120,7 +120,7 @@ sgn = unary(
     kernel=_sign,
     boolean=lambda a: a,
     complex=_sgn,
-    grad=lambda g, a, y: cpp.sgn_backward(g, a, y),
+    grad=lambda g, a, y: where(abs(a) == 0, 0, (g - ops.real(g * conj(y)) * y) / abs(a)),
     ref=np.sign,
     samples=one(),
     doc="The sign; of a complex number a / |a|.",

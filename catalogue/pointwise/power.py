@@ -5,14 +5,14 @@ import numpy as np
 from catalogue import complex_math as c
 from catalogue import math as m
 from catalogue.dtypes import all_dtypes, floating, floating_or_complex, int_to_float
-from catalogue.kinds import binary, unary
+from catalogue.kinds import binary, pointwise, unary
 from catalogue.pointwise.arith import abs
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.select import where
 from catalogue.samples import one, pairs
 from codegen.complex_expr import div
-from codegen.expr import cpp
-from codegen.primitives import maximum, minimum, scalar
+from codegen.expr import Expr, cpp
+from codegen.primitives import ComputeInFloat, is_complex, maximum, minimum, scalar
 from codegen.primitives import sqrt as root
 
 INF = float("inf")
@@ -42,17 +42,49 @@ rsqrt = unary(
 )
 
 
-pow = binary(
-    "pow",
-    overloads={"Tensor_Tensor": "TT", "Tensor_Scalar": "TS", "Scalar": "ST"},
+def _pow(a, b):
+    """Exponents that programs write out have products and roots of their own."""
+    if b in (2, 3):
+        return a * a if b == 2 else a * a * a
+    if b == 0.5:
+        return c.sqrt(a) if is_complex(a) else where(a == -INF, INF, root(a))
+    return 1 / a if b == -1 else 1 / (a * a)
+
+
+def _pow_floating(self, exponent):
+    return m.power(self, exponent) if isinstance(exponent, Expr) else _pow(self, exponent)
+
+
+def _pow_integer(self, exponent):
+    if isinstance(exponent, Expr):
+        return scalar("ipow", self, exponent)
+    if exponent == 0.5 or exponent < 0:
+        raise ComputeInFloat
+    return _pow(self, exponent)
+
+
+def _pow_complex(self, exponent):
+    return c.power(self, exponent) if isinstance(exponent, Expr) else _pow(self, exponent)
+
+
+pow = pointwise(
+    "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    special={"exponent": (2, 3, 0.5, -1, -2)},
+    inplace=True,
+    out=True,
     operator="**",
     check="pow",
     dtypes=all_dtypes,
-    kernel=lambda a, b: m.power(a, b),
-    integer=lambda a, b: scalar("ipow", a, b),
-    boolean=lambda a, b: a | ~b,
-    complex=lambda a, b: c.power(a, b),
-    grad=lambda g, a, b, y: (cpp.pow_self_backward(g, a, b), cpp.pow_exponent_backward(g, a, b, y)),
+    kernel=_pow_floating,
+    integer=_pow_integer,
+    boolean=lambda self, exponent: self | ~exponent if isinstance(exponent, Expr) else self,
+    complex=_pow_complex,
+    grad=lambda g, self, exponent, y: (
+        cpp.pow_self_backward(g, self, exponent),
+        cpp.pow_exponent_backward(g, self, exponent, y),
+    ),
     ref=np.power,
     samples=lambda s: [
         s(s.t(3, 5, low=0.1, high=3), s.t(3, 5)),
@@ -64,8 +96,10 @@ pow = binary(
         s(s.ints(7), 2),
         s(s.t(3, 1, low=0.1, high=3), s.t(5)),
     ],
-    doc="a to the power b.",
+    doc="self to the power of the exponent.",
 )
+
+
 def _hypot(a, b):
     def body(a, b):
         big, small = maximum(abs(a), abs(b)), minimum(abs(a), abs(b))

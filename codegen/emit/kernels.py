@@ -140,8 +140,9 @@ def _plan_entry(kernels: KernelPlan, entry: Pointwise) -> str:
     if symbol in kernels.tables:
         symbol = schema.cpp_name
     arguments = [a.name for a in schema.inputs]
-    names = [a for a in arguments if a in entry.choices]
-    combinations = list(itertools.product(*(entry.choices[n] for n in names)))
+    choices = dict(entry.choices) | {n: (*numbers, PRESENT) for n, numbers in entry.special.items()}
+    names = [a for a in arguments if a in choices]
+    combinations = list(itertools.product(*(choices[n] for n in names)))
     first = None
     variants = []
     for i, values in enumerate(combinations):
@@ -154,7 +155,7 @@ def _plan_entry(kernels: KernelPlan, entry: Pointwise) -> str:
     first.check = entry.check
     if len(variants) > 1:
         first.choose = f"choose_{symbol}"
-        kernels.choosers.append(_chooser(entry, schema, symbol, names, variants))
+        kernels.choosers.append(_chooser(entry, schema, symbol, {n: choices[n] for n in names}, variants))
     return symbol
 
 
@@ -277,12 +278,13 @@ def _whole(body: Any, type: str) -> Expr:
     return body if isinstance(body, Expr) and body.type is not None else p.convert(body, type)
 
 
-def _chooser(entry: Pointwise, schema: Schema, symbol: str, names: list[str], variants: list[str]) -> str:
+def _chooser(
+    entry: Pointwise, schema: Schema, symbol: str, choices: Mapping[str, tuple[Any, ...]], variants: list[str]
+) -> str:
     """A C++ function from the attributes to the table, and errors for strings that none knows."""
     arguments = [a.name for a in schema.inputs]
     lines = [f"const PointwiseInfo& choose_{symbol}(const Value* args) {{", "  int k = 0;"]
-    for name in names:
-        values = entry.choices[name]
+    for name, values in choices.items():
         arg = f"args[{arguments.index(name)}]"
         lines.append(f"  k = k * {len(values)} + ([&] {{")
         for i, value in enumerate(values):
@@ -292,6 +294,8 @@ def _chooser(entry: Pointwise, schema: Schema, symbol: str, names: list[str], va
                 test = f"!{arg}.is_none()"
             elif isinstance(value, str):
                 test = f"!{arg}.is_none() && {arg}.string() == {loops.quote(value)}"
+            elif name in entry.special:
+                test = f"is_special(args[0], {arg}, {value})"
             else:
                 test = f"({arg}.i != 0) == {str(bool(value)).lower()}"
             lines.append(f"    if ({test}) return {i};")

@@ -23,6 +23,13 @@ void clamp(const Value* args) {
   if (args[1].is_none() && args[2].is_none()) fail("torch.clamp: At least one of 'min' or 'max' must not be None");
 }
 
+void pow(const Value* args) {
+  const bool integral_base = args[0].tag == Tag::Tensor ? is_integral(args[0].tensor->dtype()) || is_bool(args[0].tensor->dtype())
+                                                        : args[0].scalar().is_integral();
+  if (integral_base && args[1].tag == Tag::Int && args[1].i < 0)
+    fail("Integers to negative integer powers are not allowed.");
+}
+
 void masked_fill(const Value* args) {
   if (args[2].tag == Tag::Tensor && args[2].tensor->dim() != 0)
     fail("masked_fill only supports a 0-dimensional value tensor, but got tensor with ", args[2].tensor->dim(), " dimension(s).");

@@ -8,6 +8,8 @@ namespace vivace::checks {
 void alpha(const Value* args);
 /// clamp: one bound at least.
 void clamp(const Value* args);
+/// pow: no negative integer power of integers.
+void pow(const Value* args);
 /// masked_fill: a tensor value is 0-dim.
 void masked_fill(const Value* args);
 

@@ -35,6 +35,13 @@ struct PointwiseInfo {
   void (*check)(const Value* args);                    // further conditions, or null
 };
 
+/// Whether v is the number x and no wider in class than the tensor `self`, so that it has no say in the dtype.
+inline bool is_special(const Value& self, const Value& v, double x) {
+  if (self.tag != Tag::Tensor || self.tensor->dtype() == DType::Bool) return false;
+  if (v.tag == Tag::Int) return double(v.i) == x;
+  return v.tag == Tag::Float && v.f == x && self.tensor->dtype() >= DType::Float16;
+}
+
 /// Kernels for Op::table whose Op::data is a PointwiseInfo. They serve OpClass Plain, InPlace (writes args[0]) and Out (writes the
 /// last argument), check overlap, cast and shape, and raise the version of what they write.
 Object* pointwise_kernel(const Op& op, KeySet keys, Value* args);

@@ -1,0 +1,60 @@
+// Derivatives of pointwise operators that depend on the value of a number.
+#include "generated/formulas.h"
+#include "generated/ops.h"
+
+namespace vivace::formulas {
+namespace {
+
+Scalar conj(const Scalar& x) { return x.is_complex() ? Scalar(x.f, -x.imag) : x; }
+Scalar negative(const Scalar& x) {
+  if (x.is_complex()) return Scalar(-x.f, -x.imag);
+  return x.is_integral() ? Scalar(-x.i) : Scalar(-x.f);
+}
+Scalar minus_one(const Scalar& x) {
+  if (x.is_complex()) return Scalar(x.f - 1, x.imag);
+  return x.is_integral() ? Scalar(x.i - 1) : Scalar(x.f - 1);
+}
+
+}  // namespace
+
+TensorRef scaled(Tensor& g, const Scalar& factor) {
+  if (factor == 1) return TensorRef::share(&g);
+  return ops::mul_Scalar(g, conj(factor));
+}
+TensorRef scaled_negative(Tensor& g, const Scalar& factor) {
+  if (factor == 1) return ops::neg(g);
+  return ops::mul_Scalar(g, negative(conj(factor)));
+}
+
+TensorRef pow_self_backward(Tensor& g, Tensor& self, const Scalar& exponent) {
+  if (exponent == 0) return ops::mul_Scalar(g, 0);
+  if (exponent == 2) return ops::mul_Tensor(g, *ops::mul_Scalar(*ops::conj(self), 2));
+  const TensorRef slope = ops::mul_Scalar(*ops::pow_Tensor_Scalar(self, minus_one(exponent)), exponent);
+  return ops::mul_Tensor(g, *ops::conj(*slope));
+}
+TensorRef pow_self_backward(Tensor& g, Tensor& self, Tensor& exponent) {
+  const TensorRef slope = ops::mul_Tensor(exponent, *ops::pow_Tensor_Tensor(self, *ops::sub_Scalar(exponent, 1)));
+  return ops::where_ScalarSelf(*ops::eq_Scalar(exponent, 0), 0, *ops::mul_Tensor(g, *ops::conj(*slope)));
+}
+
+namespace {
+
+/// g conj(y log(base)), 0 where the base is 0 and the exponent is not negative.
+TensorRef exponent_backward(Tensor& g, Tensor& base, Tensor& exponent, Tensor& y) {
+  const TensorRef slope = ops::mul_Tensor(y, *ops::log(base));
+  const TensorRef real = is_complex(exponent.dtype()) ? ops::real(exponent) : TensorRef::share(&exponent);
+  const TensorRef flat = ops::logical_and(*ops::eq_Scalar(base, 0), *ops::ge_Scalar(*real, 0));
+  return ops::where_ScalarSelf(*flat, 0, *ops::mul_Tensor(g, *ops::conj(*slope)));
+}
+
+}  // namespace
+
+TensorRef pow_exponent_backward(Tensor& g, Tensor& self, Tensor& exponent, Tensor& y) {
+  return exponent_backward(g, self, exponent, y);
+}
+TensorRef pow_exponent_backward(Tensor& g, const Scalar& self, Tensor& exponent, Tensor& y) {
+  const TensorRef base = scalar_tensor(self, self.is_complex() ? complex_of(y.dtype()) : y.dtype());
+  return exponent_backward(g, *base, exponent, y);
+}
+
+}  // namespace vivace::formulas
