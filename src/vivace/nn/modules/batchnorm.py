@@ -16,8 +16,9 @@ class _NormBase(Module):
     _version = 2
 
     def __init__(
-        self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None
-    ):
+        self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *,
+        bias=True,
+    ):  # fmt: skip
         super().__init__()
         self.num_features = num_features
         self.eps = eps
@@ -25,12 +26,8 @@ class _NormBase(Module):
         self.affine = affine
         self.track_running_stats = track_running_stats
         like = {"device": device, "dtype": dtype}
-        if affine:
-            self.weight = Parameter(vivace.empty(num_features, **like))
-            self.bias = Parameter(vivace.empty(num_features, **like))
-        else:
-            self.register_parameter("weight", None)
-            self.register_parameter("bias", None)
+        for name, present in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, Parameter(vivace.empty(num_features, **like)) if present else None)
         tracked = track_running_stats
         self.register_buffer("running_mean", vivace.zeros(num_features, **like) if tracked else None)
         self.register_buffer("running_var", vivace.ones(num_features, **like) if tracked else None)
@@ -46,18 +43,18 @@ class _NormBase(Module):
 
     def reset_parameters(self):
         self.reset_running_stats()
-        if self.affine:
+        if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def _check_input_dim(self, input):
         raise NotImplementedError
 
     def extra_repr(self):
-        bias = getattr(self, "bias", None) is not None
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"track_running_stats={self.track_running_stats}" + ("" if bias or not self.affine else ", bias=False")
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, *lists):
@@ -119,9 +116,9 @@ class SyncBatchNorm(_BatchNorm):
 
     def __init__(
         self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
-        device=None, dtype=None,
+        device=None, dtype=None, *, bias=True,
     ):  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
 
     def _check_input_dim(self, input):
@@ -134,8 +131,9 @@ class SyncBatchNorm(_BatchNorm):
         converted = module
         if isinstance(module, _BatchNorm) and not isinstance(module, cls):
             converted = cls(
-                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group
-            )
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group,
+                bias=module.bias is not None,
+            )  # fmt: skip
             for name, value in (*module._parameters.items(), *module._buffers.items()):
                 setattr(converted, name, value)
             converted.training = module.training

@@ -2,6 +2,7 @@
 
 from .. import functional as F
 from .._reduction import legacy_get_string
+from .distance import PairwiseDistance
 from .module import Module
 
 __all__ = [
@@ -254,7 +255,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         super().__init__(reduction=reduction)
         if margin <= 0:
             raise ValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead")
-        self.distance_function = distance_function if distance_function is not None else F.pairwise_distance
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 

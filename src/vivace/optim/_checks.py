@@ -1,0 +1,27 @@
+"""Checks of the options of optimizers, with PyTorch's sentences."""
+
+import vivace
+
+
+def at_least_zero(**options):
+    """Each option, named by what the sentence calls it with underscores for spaces, must not be negative."""
+    for name, value in options.items():
+        if not 0.0 <= value:
+            raise ValueError(f"Invalid {name.replace('_value', ' value').replace('learning_rate', 'learning rate')}: {value}")
+
+
+def learning_rate(lr):
+    if isinstance(lr, vivace.Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    at_least_zero(learning_rate=lr)
+
+
+def betas(pair):
+    for index, beta in enumerate(pair):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+
+
+def not_differentiable(differentiable):
+    if differentiable:
+        raise NotImplementedError("vivace does not have differentiable=True of optimizers")
