@@ -1,4 +1,6 @@
 // Derivatives of joins, indexing and sorting.
+#include <algorithm>
+
 #include "generated/kernels.h"
 #include "generated/ops.h"
 
@@ -136,6 +138,11 @@ TensorRef masked_scatter_source_backward(Tensor& g, Tensor& mask, Tensor& source
   const TensorRef unused = ops::zeros(Dims{rest}, g.dtype(), g.device());
   Tensor* parts[] = {used.get(), unused.get()};
   return ops::reshape(*ops::cat(parts, 0), source.sizes());
+}
+
+TensorRef trace_backward(Tensor& g, IntList self_sizes) {
+  const Dims length{std::min(self_sizes[0], self_sizes[1])};
+  return ops::diagonal_backward(*ops::expand(g, length, false), self_sizes, 0, 0, 1);
 }
 
 }  // namespace vivace::formulas
