@@ -6,6 +6,8 @@ from codegen.expr import cpp
 _dims = lambda s: [s(s.t(2, 3, 4), 1), s(s.t(2, 3, 4), (0, -1)), s(s.t(3, 4), 0, True), s(s.t(), 0), s(s.t(0, 3), 0)]
 _whole = lambda s: [s(s.t(3, 5)), s(s.t(4, 3, permuted=True)), s(s.t(300)), s(s.t()), s(s.t(0, 3)), s(s.ints(3, 2))]
 
+_NORM = "Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None"
+
 sum_ = op(
     "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     kernel="sum",
@@ -66,14 +68,14 @@ prod_dim = op(
 )
 
 vector_norm = op(
-    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    f"linalg_vector_norm(Tensor self, {_NORM}) -> Tensor",
     kernel="linalg_vector_norm",
     namespace="private",
     grad=lambda g, self, y, ord, dim, keepdim: cpp.vector_norm_backward(g, self, y, ord, dim, keepdim),
     doc="(sum |x|^ord)^(1/ord) over `dim`; inf and -inf: the largest and smallest |x|; 0: how many are not 0.",
 )
 linalg_vector_norm = composite(
-    "vector_norm(Tensor x, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    f"vector_norm(Tensor x, {_NORM}) -> Tensor",
     kernel="vector_norm",
     namespace="linalg",
     samples=lambda s: [s(s.t(3, 4)), s(s.t(3, 4), 1, 1), s(s.t(3, 4), float("inf"), (0,), True), s(s.t(3, 4), 3.0)],

@@ -3,7 +3,7 @@
 from catalogue.kinds import op
 from codegen.expr import cpp
 
-_SAMPLES = lambda s: [s(s.t(3, 4), 1), s(s.t(3, 4), 0), s(s.t(2, 3, 4), -2), s(s.t(), 0), s(s.t(0, 3), 1)]  # noqa: E731
+_SAMPLES = lambda s: [s(s.t(3, 4), 1), s(s.t(3, 4), 0), s(s.t(2, 3, 4), -2), s(s.t(), 0), s(s.t(0, 3), 1)]
 
 cumsum = op(
     "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",

@@ -1,4 +1,4 @@
-"""Views of a part: select, slice, narrow, the split family, diagonal, sliding windows; and the backwards that put a part back."""
+"""Views of a part: select, slice, the split family, diagonal, windows; and the backwards that put a part back."""
 
 from catalogue.kinds import composite, op, view
 from codegen.expr import cpp
@@ -99,7 +99,8 @@ tensor_split_indices = view(
     doc=tensor_split.doc,
 )
 tensor_split_tensor = composite(
-    "tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+    "tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0)"
+    " -> Tensor(a)[]",
     kernel="tensor_split_tensor",
     doc=tensor_split.doc,
 )

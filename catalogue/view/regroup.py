@@ -1,4 +1,4 @@
-"""Views that regroup dimensions or reinterpret elements: view, reshape, flatten, as_strided, real and imaginary parts."""
+"""Views that regroup dimensions or reinterpret elements: view, reshape, flatten, as_strided, real and imag."""
 
 from catalogue.kinds import composite, op, view
 from codegen.expr import cpp

@@ -145,4 +145,9 @@ TensorRef trace_backward(Tensor& g, IntList self_sizes) {
   return ops::diagonal_backward(*ops::expand(g, length, false), self_sizes, 0, 0, 1);
 }
 
+TensorRef sort_backward(Tensor& g, IntList self_sizes, Tensor& indices, int64_t dim) {
+  if (self_sizes.empty()) return TensorRef::share(&g);
+  return ops::scatter_add(*zeros_of(g, self_sizes), dim, indices, g);
+}
+
 }  // namespace vivace::formulas

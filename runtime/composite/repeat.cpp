@@ -1,0 +1,86 @@
+// Repetition, choices and closeness.
+#include <vector>
+
+#include "generated/kernels.h"
+#include "generated/ops.h"
+#include "runtime/core/promote.h"
+
+namespace vivace::composite {
+
+TensorRef repeat_interleave_self_int(Tensor& self, int64_t repeats, std::optional<int64_t> dim,
+                                     std::optional<int64_t>) {
+  if (repeats < 0) fail("Repeats must be non-negative");
+  const TensorRef x = dim ? TensorRef::share(&self) : ops::flatten_using_ints(self, 0, -1);
+  const int64_t d = wrap_dim(dim.value_or(0), x->dim());
+  if (x->dim() == 0) return repeat_interleave_self_int(*ops::reshape(*x, Dims{1}), repeats, 0, std::nullopt);
+  // A dim put in, broadcast, and merged again.
+  Dims wide(x->sizes()), merged(x->sizes());
+  for (int k = wide.n++; k > d + 1; --k) wide[k] = wide[k - 1];
+  wide[int(d) + 1] = repeats;
+  merged[int(d)] *= repeats;
+  return ops::reshape(*ops::clone(*ops::expand(*ops::unsqueeze(*x, d + 1), wide, false), MemoryFormat::Contiguous),
+                      merged);
+}
+
+TensorRef repeat_interleave_self_Tensor(Tensor& self, Tensor& repeats, std::optional<int64_t> dim,
+                                        std::optional<int64_t> output_size) {
+  const TensorRef x = dim ? TensorRef::share(&self) : ops::flatten_using_ints(self, 0, -1);
+  const int64_t d = wrap_dim(dim.value_or(0), x->dim());
+  const int64_t n = x->size(d);
+  TensorRef counts = TensorRef::share(&repeats);
+  if (repeats.dim() == 0 || (repeats.dim() == 1 && repeats.numel() == 1))
+    counts = ops::expand(*ops::reshape(repeats, Dims{1}), Dims{n}, false);
+  else if (repeats.dim() != 1)
+    fail("repeats must be 0-dim or 1-dim tensor");
+  else if (repeats.numel() != n)
+    fail("repeats must have the same size as input along dim, but got repeats.size(0) = ", repeats.numel(),
+         " and input.size(", d, ") = ", n);
+  return ops::index_select(*x, d, *ops::repeat_interleave_Tensor(*counts, output_size));
+}
+
+TensorRef combinations(Tensor& self, int64_t r, bool with_replacement) {
+  if (self.dim() != 1) fail("Expect a 1D vector, but got shape ", self.sizes());
+  if (r < 0) fail("Expect a non-negative number, but got ", r);
+  if (r == 0) return ops::new_empty(self, Dims{0}, std::nullopt, std::nullopt);
+  const int64_t n = self.numel();
+  std::vector<int64_t> rows, row(static_cast<size_t>(r));
+  for (int64_t i = 0; i < r; ++i) row[size_t(i)] = with_replacement ? 0 : i;
+  int64_t found = 0;
+  for (bool more = n > 0 && (with_replacement || r <= n); more;) {
+    rows.insert(rows.end(), row.begin(), row.end());
+    ++found;
+    int64_t i = r - 1;
+    while (i >= 0 && row[size_t(i)] == (with_replacement ? n - 1 : n - r + i)) --i;
+    more = i >= 0;
+    if (!more) break;
+    const int64_t next = row[size_t(i)] + 1;
+    for (int64_t k = i; k < r; ++k) row[size_t(k)] = with_replacement ? next : next + k - i;
+  }
+  const TensorRef index = empty({found * r}, DType::Int64);
+  std::copy(rows.begin(), rows.end(), index->data<int64_t>());
+  return ops::reshape(*ops::index_select(self, 0, *index), Dims{found, r});
+}
+
+TensorRef isclose(Tensor& self, Tensor& other, double rtol, double atol, bool equal_nan) {
+  if (self.dtype() != other.dtype()) fail(name(self.dtype()), " did not match ", name(other.dtype()));
+  if (rtol < 0) fail("rtol must be greater than or equal to zero, but got ", rtol);
+  if (atol < 0) fail("atol must be greater than or equal to zero, but got ", atol);
+  TensorRef close = ops::eq_Tensor(self, other);
+  if (equal_nan && is_differentiable(self.dtype()))
+    close = ops::logical_or(*close, *ops::logical_and(*ops::isnan(self), *ops::isnan(other)));
+  if (rtol == 0 && atol == 0) return close;
+  const auto inexact = [](Tensor& t) {
+    return is_differentiable(t.dtype()) ? TensorRef::share(&t)
+                                        : ops::_to_copy(t, default_dtype, std::nullopt, std::nullopt);
+  };
+  const TensorRef a = inexact(self), b = inexact(other);
+  const TensorRef allowed = ops::add_Scalar(*ops::mul_Scalar(*ops::abs(*b), Scalar(rtol)), Scalar(atol), Scalar(1));
+  const TensorRef error = ops::abs(*ops::sub_Tensor(*a, *b, Scalar(1)));
+  return ops::logical_or(*close, *ops::logical_and(*ops::isfinite(*error), *ops::le_Tensor(*error, *allowed)));
+}
+
+bool allclose(Tensor& self, Tensor& other, double rtol, double atol, bool equal_nan) {
+  return *ops::all(*isclose(self, other, rtol, atol, equal_nan))->data<bool>();
+}
+
+}  // namespace vivace::composite

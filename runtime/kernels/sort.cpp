@@ -1,0 +1,171 @@
+// Sorting. Long lines of up to 32-bit keys are sorted by radix, others by a stable merge sort of (key, index) pairs.
+#include "runtime/kernels/sort.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "generated/kernels.h"
+#include "runtime/kernels/convert.h"
+#include "runtime/parallel/parallel.h"
+
+namespace vivace {
+namespace kernels {
+namespace {
+
+constexpr int64_t kRadixLength = 512;  // lines from here on are worth the counting
+
+/// An unsigned integer that orders as the value does; NaN is the largest.
+template <class T>
+auto order_key(T x) {
+  if constexpr (std::is_same_v<T, bool> || (std::is_integral_v<T> && std::is_unsigned_v<T>)) {
+    if constexpr (sizeof(T) == 8)
+      return uint64_t(x);
+    else
+      return uint32_t(x);
+  } else if constexpr (std::is_integral_v<T>) {
+    if constexpr (sizeof(T) == 8)
+      return uint64_t(x) ^ (uint64_t(1) << 63);
+    else
+      return uint32_t(int32_t(x)) ^ 0x80000000u;
+  } else if constexpr (std::is_same_v<T, double>) {
+    if (x != x) return ~uint64_t(0);
+    const uint64_t b = std::bit_cast<uint64_t>(x + 0.0);  // -0 counts as 0
+    return b >> 63 ? ~b : b | (uint64_t(1) << 63);
+  } else {
+    const float f = load(x) + 0.0f;
+    if (f != f) return ~uint32_t(0);
+    const uint32_t b = std::bit_cast<uint32_t>(f);
+    return b >> 31 ? ~b : b | 0x80000000u;
+  }
+}
+
+template <class K>
+struct Item {
+  K key;
+  uint32_t index;
+};
+
+/// Least significant digits first; passes in which all digits agree are left out.
+void radix_sort(Item<uint32_t>* items, Item<uint32_t>* buffer, int64_t n) {
+  constexpr int kBits = 11, kDigits = 1 << kBits;
+  static thread_local uint32_t counts[3][kDigits];
+  std::memset(counts, 0, sizeof counts);
+  for (int64_t i = 0; i < n; ++i)
+    for (int pass = 0; pass < 3; ++pass) ++counts[pass][items[i].key >> (pass * kBits) & (kDigits - 1)];
+  Item<uint32_t>*from = items, *to = buffer;
+  for (int pass = 0; pass < 3; ++pass) {
+    uint32_t* places = counts[pass];
+    const int shift = pass * kBits;
+    if (places[from[0].key >> shift & (kDigits - 1)] == uint64_t(n)) continue;
+    uint32_t sum = 0;
+    for (int d = 0; d < kDigits; ++d) {
+      const uint32_t count = places[d];
+      places[d] = sum;
+      sum += count;
+    }
+    for (int64_t i = 0; i < n; ++i) to[places[from[i].key >> shift & (kDigits - 1)]++] = from[i];
+    std::swap(from, to);
+  }
+  if (from != items) std::memcpy(items, from, size_t(n) * sizeof(*items));
+}
+
+template <class T>
+void sort_typed(const T* from, T* values, int64_t* indices, int64_t lines, int64_t n, bool descending) {
+  using K = decltype(order_key(T{}));
+  if (n == 1) {
+    std::copy(from, from + lines, values);
+    std::fill(indices, indices + lines, 0);
+    return;
+  }
+  parallel_for(0, lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)), [&](int64_t begin, int64_t end) {
+    Item<K> small[64];
+    std::unique_ptr<Item<K>[]> memory;
+    const bool radix = sizeof(K) == 4 && n >= kRadixLength;
+    Item<K>* items = small;
+    if (n > 64) {
+      memory.reset(new Item<K>[size_t(radix ? 2 * n : n)]);
+      items = memory.get();
+    }
+    for (int64_t line = begin; line < end; ++line) {
+      const T* x = from + line * n;
+      for (int64_t i = 0; i < n; ++i) {
+        const K key = order_key(x[i]);
+        items[i] = {descending ? K(~key) : key, uint32_t(i)};
+      }
+      const auto less = [](const Item<K>& a, const Item<K>& b) {
+        return a.key < b.key || (a.key == b.key && a.index < b.index);
+      };
+      if constexpr (sizeof(K) == 4) {
+        if (radix) radix_sort(items, items + n, n);
+      }
+      if (!radix) std::sort(items, items + n, less);
+      T* value = values + line * n;
+      int64_t* index = indices + line * n;
+      for (int64_t i = 0; i < n; ++i) {
+        index[i] = items[i].index;
+        value[i] = x[items[i].index];
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void sort_lines(DType dtype, const char* from, char* values, int64_t* indices, int64_t lines, int64_t n,
+                bool descending) {
+  if (lines == 0 || n == 0) return;
+  if (n > int64_t(UINT32_MAX)) fail("sort: lines of more than 2^32 elements are not supported");
+  visit(dtype, [&]<class T>() {
+    if constexpr (!kIsComplex<T>)
+      sort_typed(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(values), indices, lines, n, descending);
+  });
+}
+
+TensorRef with_dim_last(const Tensor& t, int64_t dim) {
+  TensorRef moved = vivace::alias(t);
+  if (t.dim() <= 1) return moved;
+  Dims sizes, strides;
+  for (int d = 0; d < t.ndim_; ++d) {
+    if (d == dim) continue;
+    sizes.push(t.dims_[d]);
+    strides.push(t.dims_[t.ndim_ + d]);
+  }
+  sizes.push(t.dims_[dim]);
+  strides.push(t.dims_[t.ndim_ + dim]);
+  set_layout(*moved, sizes, strides, t.storage_offset());
+  return moved;
+}
+
+void sort(Tensor& self, int64_t dim, bool descending, Tensor& values, Tensor& indices) {
+  if (self.numel() == 0) return;
+  const int64_t d = wrap_dim(dim, self.dim()), n = self.size(d);
+  const TensorRef lines = contiguous(*with_dim_last(self, d));
+  if (self.dim() <= 1 || d == self.dim() - 1)
+    return sort_lines(self.dtype(), lines->raw(), values.raw(), indices.data<int64_t>(), self.numel() / n, n,
+                      descending);
+  const TensorRef sorted = vivace::empty(lines->sizes(), self.dtype()),
+                  places = vivace::empty(lines->sizes(), DType::Int64);
+  sort_lines(self.dtype(), lines->raw(), sorted->raw(), places->data<int64_t>(), self.numel() / n, n, descending);
+  copy_into(*with_dim_last(values, d), *sorted);
+  copy_into(*with_dim_last(indices, d), *places);
+}
+void sort_stable(Tensor& self, std::optional<bool>, int64_t dim, bool descending, Tensor& values, Tensor& indices) {
+  sort(self, dim, descending, values, indices);
+}
+
+}  // namespace kernels
+
+namespace meta {
+
+std::tuple<TensorRef, TensorRef> sort(Tensor& self, int64_t dim, bool) {
+  wrap_dim(dim, self.dim());
+  if (is_complex(self.dtype())) fail("sort(): complex tensors cannot be ordered, got ", self.dtype());
+  return {empty(self.sizes(), self.dtype(), self.device()), empty(self.sizes(), DType::Int64, self.device())};
+}
+std::tuple<TensorRef, TensorRef> sort_stable(Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
+  return sort(self, dim, descending);
+}
+
+}  // namespace meta
+}  // namespace vivace

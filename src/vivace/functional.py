@@ -1,0 +1,131 @@
+"""Functions of the torch namespace whose signatures are Python's: results that depend on flags, any number of tensors."""
+
+import vivace
+
+
+def _tensors(tensors):
+    return list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
+
+
+def _chosen(values, inverse, counts, return_inverse, return_counts):
+    result = (values,) + (inverse,) * bool(return_inverse) + (counts,) * bool(return_counts)
+    return result if len(result) > 1 else values
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """The distinct elements of a tensor, or its distinct slices along `dim`, in order."""
+    found = vivace._unique(input, sorted, return_inverse, return_counts, dim)
+    return _chosen(*found, return_inverse, return_counts)
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """The elements (or slices along `dim`) without those that equal the one before."""
+    found = vivace._unique_consecutive(input, return_inverse, return_counts, dim)
+    values, inverse, counts = found
+    if dim is None:
+        values = values.reshape(-1)
+    return _chosen(values, inverse, counts, return_inverse, return_counts)
+
+
+def broadcast_tensors(*tensors):
+    """Views of the tensors with their common shape."""
+    tensors = _tensors(tensors)
+    shape = broadcast_shapes(*(t.shape for t in tensors))
+    return tuple(t.expand(shape) for t in tensors)
+
+
+def broadcast_shapes(*shapes):
+    """The shape that all of the given shapes broadcast to."""
+    result = []
+    for shape in shapes:
+        sizes = [shape] if isinstance(shape, int) else list(shape)
+        if any(s < 0 for s in sizes):
+            raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
+        result = [1] * (len(sizes) - len(result)) + result
+        for at, size in zip(range(-len(sizes), 0), sizes, strict=True):
+            if result[at] == 1:
+                result[at] = size
+            elif size not in (1, result[at]):
+                raise RuntimeError(
+                    "Shape mismatch: objects cannot be broadcast to a single shape: "
+                    f"size {size} does not match {result[at]} at dimension {at}"
+                )
+    return vivace.Size(result)
+
+
+def meshgrid(*tensors, indexing="ij"):
+    """Grids of coordinates: one tensor for each vector, all of the shape that their lengths make."""
+    tensors = _tensors(tensors)
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f"torch.meshgrid: indexing must be one of 'xy' or 'ij', but received: {indexing}")
+    for t in tensors:
+        if t.dim() > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t.dim()}D")
+        if t.dtype != tensors[0].dtype:
+            raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
+    swap = indexing == "xy" and len(tensors) >= 2
+    if swap:
+        tensors[:2] = tensors[1::-1]
+    shape = [t.numel() for t in tensors]
+    grids = []
+    for at, t in enumerate(tensors):
+        sizes = [1] * len(shape)
+        sizes[at] = shape[at]
+        grids.append(t.reshape(sizes).expand(shape))
+    if swap:
+        grids = [g.transpose(0, 1) for g in grids]
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+def cartesian_prod(*tensors):
+    """All tuples of one element from each vector, a row each."""
+    tensors = _tensors(tensors)
+    for t in tensors:
+        if t.dim() != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(t.shape)}")
+    if len(tensors) == 1:
+        return tensors[0]
+    return vivace.stack([g.flatten() for g in meshgrid(*tensors)], 1)
+
+
+def block_diag(*tensors):
+    """A matrix with the given matrices on its diagonal."""
+    blocks = []
+    for at, t in enumerate(tensors):
+        if t.dim() > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {at} has {t.dim()} dimensions"
+            )
+        blocks.append(t.reshape(1, -1) if t.dim() < 2 else t)
+    width = sum(b.shape[1] for b in blocks)
+    rows, start = [], 0
+    for b in blocks:
+        left = b.new_zeros(b.shape[0], start)
+        right = b.new_zeros(b.shape[0], width - start - b.shape[1])
+        rows.append(vivace.cat([left, b, right], 1))
+        start += b.shape[1]
+    return vivace.cat(rows) if rows else vivace.empty(1, 0)
+
+
+def _atleast(tensors, shaped):
+    if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+        return shaped(tensors[0])
+    return tuple(shaped(t) for t in _tensors(tensors))
+
+
+def atleast_1d(*tensors):
+    """The tensors, with at least one dimension."""
+    return _atleast(tensors, lambda t: t.reshape(1) if t.dim() == 0 else t)
+
+
+def atleast_2d(*tensors):
+    """The tensors, with at least two dimensions; vectors become rows."""
+    return _atleast(tensors, lambda t: t.reshape(1, -1) if t.dim() < 2 else t)
+
+
+def atleast_3d(*tensors):
+    """The tensors, with at least three dimensions."""
+    return _atleast(tensors, lambda t: t.reshape(1, -1, 1) if t.dim() < 2 else t.unsqueeze(-1) if t.dim() == 2 else t)
