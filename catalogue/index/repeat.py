@@ -38,15 +38,6 @@ combinations = composite(
     doc="All choices of r elements of a vector, a row each.",
 )
 
-isclose = composite(
-    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-    kernel="isclose",
-    samples=lambda s: [
-        s(s.t(3, 4), s.t(3, 4)),
-        s(s.values(1.0, float("nan")), s.values(1.0, float("nan")), equal_nan=True),
-    ],
-    doc="Whether |self - other| <= atol + rtol |other|, elementwise.",
-)
 allclose = composite(
     "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
     kernel="allclose",

@@ -3,7 +3,6 @@
 
 #include "generated/kernels.h"
 #include "generated/ops.h"
-#include "runtime/core/promote.h"
 
 namespace vivace::composite {
 
@@ -61,26 +60,8 @@ TensorRef combinations(Tensor& self, int64_t r, bool with_replacement) {
   return ops::reshape(*ops::index_select(self, 0, *index), Dims{found, r});
 }
 
-TensorRef isclose(Tensor& self, Tensor& other, double rtol, double atol, bool equal_nan) {
-  if (self.dtype() != other.dtype()) fail(name(self.dtype()), " did not match ", name(other.dtype()));
-  if (rtol < 0) fail("rtol must be greater than or equal to zero, but got ", rtol);
-  if (atol < 0) fail("atol must be greater than or equal to zero, but got ", atol);
-  TensorRef close = ops::eq_Tensor(self, other);
-  if (equal_nan && is_differentiable(self.dtype()))
-    close = ops::logical_or(*close, *ops::logical_and(*ops::isnan(self), *ops::isnan(other)));
-  if (rtol == 0 && atol == 0) return close;
-  const auto inexact = [](Tensor& t) {
-    return is_differentiable(t.dtype()) ? TensorRef::share(&t)
-                                        : ops::_to_copy(t, default_dtype, std::nullopt, std::nullopt);
-  };
-  const TensorRef a = inexact(self), b = inexact(other);
-  const TensorRef allowed = ops::add_Scalar(*ops::mul_Scalar(*ops::abs(*b), Scalar(rtol)), Scalar(atol), Scalar(1));
-  const TensorRef error = ops::abs(*ops::sub_Tensor(*a, *b, Scalar(1)));
-  return ops::logical_or(*close, *ops::logical_and(*ops::isfinite(*error), *ops::le_Tensor(*error, *allowed)));
-}
-
 bool allclose(Tensor& self, Tensor& other, double rtol, double atol, bool equal_nan) {
-  return *ops::all(*isclose(self, other, rtol, atol, equal_nan))->data<bool>();
+  return *ops::all(*ops::isclose(self, other, rtol, atol, equal_nan))->data<bool>();
 }
 
 }  // namespace vivace::composite

@@ -1,4 +1,4 @@
-"""Functions of the torch namespace whose signatures are Python's: results that depend on flags, any number of tensors."""
+"""Functions of the torch namespace with Python signatures: results that depend on flags, any number of tensors."""
 
 import vivace
 
