@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from catalogue import math as m
 from codegen.complex_expr import absolute, div, make, mul
 from codegen.expr import Expr
-from codegen.primitives import copy_sign, maximum, minimum, sqrt as real_sqrt, where
+from codegen.primitives import copy_sign, maximum, minimum, where
+from codegen.primitives import sqrt as real_sqrt
 
 INF = m.INF
 
@@ -100,7 +103,7 @@ def asin(z: Expr) -> Expr:
 
 def acos(z: Expr) -> Expr:
     w = asin(z)
-    return make(m.math.pi / 2 - w.args[0], -w.args[1])
+    return make(math.pi / 2 - w.args[0], -w.args[1])
 
 
 def acosh(z: Expr) -> Expr:

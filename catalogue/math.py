@@ -1,7 +1,7 @@
 """Elementary functions as expressions over the primitives, for kernels (typed traces of f32 and f64).
 
-Coefficients come from tools/minimax.py. float32 functions without a short form of their own are computed through f64 vectors
-(`in_double`). Bounds on errors, in units in the last place, are tested in tests/catalogue/test_math.py.
+Coefficients come from tools/minimax.py. float32 functions without a short form of their own are computed through f64
+vectors (`in_double`). Bounds on errors, in units in the last place, are tested in tests/catalogue/test_math.py.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ EXP_TAIL = {
     "f32": (0.4999999340344237, 0.1666651997350267, 0.04166839579163327, 0.008368796681390235, 0.0013814433361611185),
     "f64": (
         0.5000000000000011, 0.1666666666666641, 0.04166666666652894, 0.008333333333495922, 0.0013888888943997721,
-        0.0001984126950429991, 2.4801492676623597e-05, 2.7557587590488276e-06, 2.763041197494856e-07, 2.4999940689126908e-08,
+        0.0001984126950429991, 2.4801492676623597e-05, 2.7557587590488276e-06, 2.763041197494856e-07,
+        2.4999940689126908e-08,
     ),
 }  # fmt: skip
 
@@ -99,7 +100,7 @@ TANH_TAIL = (-0.3333332110904502, 0.1333235404555477, -0.053723295924424944, 0.0
 
 
 def tanh(x: Expr) -> Expr:
-    """t / (t + 2) for t = exp(2 |x|) - 1, which is never negative, so nothing cancels; near 0 float32 has a short form."""
+    """t / (t + 2) for t = exp(2 |x|) - 1: nothing cancels. Near 0 float32 has a short form."""
     a = bound(abs(x), 0.0, by_type(x, 10.0, 20.0))
     n, r = _reduced(a + a)
     power = scale(a * 0 + 1, n)
@@ -299,7 +300,9 @@ def atan2(y: Expr, x: Expr) -> Expr:
         a, b = abs(y), abs(x)
         infinite = (a == INF) & (b == INF)
         value = _atan_quotient(where(infinite, 1.0, a), where(infinite, 1.0, b))
-        value = where(a == 0, 0.0, where((b == INF) & ~infinite, 0.0, where((a == INF) & ~infinite, math.pi / 2, value)))
+        value = where(
+            a == 0, 0.0, where((b == INF) & ~infinite, 0.0, where((a == INF) & ~infinite, math.pi / 2, value))
+        )
         value = where(sign_bit(x), math.pi - value, value)
         return where((x != x) | (y != y), NAN, copy_sign(value, y))
 

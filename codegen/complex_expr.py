@@ -1,4 +1,4 @@
-"""Complex arithmetic of typed traces, over pairs of real expressions: the loops deinterleave, so only real vectors are computed."""
+"""Complex arithmetic of typed traces, over pairs of real expressions: loops deinterleave and compute real vectors."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ RULES: dict[str, Callable[..., Expr]] = {
     "truth": p.truth,
     "real": p.real_part,
     "imag": p.imaginary_part,
-} | {
+}
+RULES |= {
     name: _undefined(name)
     for name in ("lt", "le", "gt", "ge", "minimum", "maximum", "floor", "ceil", "trunc", "round", "fma")
 }

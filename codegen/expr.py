@@ -1,8 +1,8 @@
 """Traced expressions: what a lambda of the catalogue becomes when it is called with `Expr` arguments.
 
-An untyped trace (derivatives, composites) is a graph of names, lowered by whoever reads it. A typed trace (kernels) knows the
-element type of every node: names of catalogue operators are expanded on the spot through their own kernels until only the
-primitives of codegen/primitives.py remain. Equal nodes are the same object.
+An untyped trace (derivatives, composites) is a graph of names, lowered by whoever reads it. A typed trace (kernels)
+knows the element type of every node: names of catalogue operators are expanded on the spot through their own kernels
+until only the primitives of codegen/primitives.py remain. Equal nodes are the same object.
 """
 
 from __future__ import annotations
@@ -17,10 +17,23 @@ class TraceError(Exception):
     """A lambda did something that cannot be traced."""
 
 
-class Expr:
-    """A node: `op` names a primitive, a catalogue operator, "cpp.NAME", or a leaf: "param" (name,), "const" (value,)."""
+def _binary(name: str) -> Callable[[Expr, Any], Expr]:
+    return lambda self, other: call(name, self, _leaf(other))
 
-    __slots__ = ("op", "args", "kwargs", "type")
+
+def _reflected(name: str) -> Callable[[Expr, Any], Expr]:
+    return lambda self, other: call(name, _leaf(other), self)
+
+
+def _leaf(value: Any) -> Any:
+    """Python numbers that stand as operands become constants (typed ones take their type from the other operand)."""
+    return Expr("const", (value,)) if isinstance(value, (bool, int, float, complex)) else value
+
+
+class Expr:
+    """A node: `op` names a primitive, an operator, "cpp.NAME", or a leaf: "param" (name,), "const" (value,)."""
+
+    __slots__ = ("args", "kwargs", "op", "type")
     op: str
     args: tuple[Any, ...]
     kwargs: tuple[tuple[str, Any], ...]
@@ -71,6 +84,39 @@ class Expr:
     def __abs__(self) -> Expr:
         return call("abs", self)
 
+    __add__ = _binary("add")
+    __radd__ = _reflected("add")
+    __sub__ = _binary("sub")
+    __rsub__ = _reflected("sub")
+    __mul__ = _binary("mul")
+    __rmul__ = _reflected("mul")
+    __truediv__ = _binary("div")
+    __rtruediv__ = _reflected("div")
+    __floordiv__ = _binary("floor_divide")
+    __rfloordiv__ = _reflected("floor_divide")
+    __mod__ = _binary("remainder")
+    __rmod__ = _reflected("remainder")
+    __pow__ = _binary("pow")
+    __rpow__ = _reflected("pow")
+    __matmul__ = _binary("matmul")
+    __rmatmul__ = _reflected("matmul")
+    __and__ = _binary("bitwise_and")
+    __rand__ = _reflected("bitwise_and")
+    __or__ = _binary("bitwise_or")
+    __ror__ = _reflected("bitwise_or")
+    __xor__ = _binary("bitwise_xor")
+    __rxor__ = _reflected("bitwise_xor")
+    __lshift__ = _binary("bitwise_left_shift")
+    __rlshift__ = _reflected("bitwise_left_shift")
+    __rshift__ = _binary("bitwise_right_shift")
+    __rrshift__ = _reflected("bitwise_right_shift")
+    __lt__ = _binary("lt")
+    __le__ = _binary("le")
+    __gt__ = _binary("gt")
+    __ge__ = _binary("ge")
+    __eq__ = _binary("eq")  # type: ignore[assignment]
+    __ne__ = _binary("ne")  # type: ignore[assignment]
+
 
 _interned: dict[Any, Expr] = {}
 
@@ -84,33 +130,8 @@ def _key(value: Any) -> Any:
     return (type(value), repr(value))
 
 
-def _binary(name: str) -> Any:
-    return lambda self, other: call(name, self, _leaf(other))
-
-
-def _reflected(name: str) -> Any:
-    return lambda self, other: call(name, _leaf(other), self)
-
-
-def _leaf(value: Any) -> Any:
-    """Python numbers that stand as operands become constants (typed ones take their type from the other operand)."""
-    return Expr("const", (value,)) if isinstance(value, (bool, int, float, complex)) else value
-
-
-_SYMBOLS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "pow": "pow",
-    "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift",
-}  # fmt: skip
-for _symbol, _name in _SYMBOLS.items():
-    setattr(Expr, f"__{_symbol}__", _binary(_name))
-    setattr(Expr, f"__r{_symbol}__", _reflected(_name))
-for _symbol in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Expr, f"__{_symbol}__", _binary(_symbol))
-
-
 class Namespace:
-    """`cpp.f(x)` is a call of "cpp.f"; `ops.softmax(x, 1)` one of the operator "softmax", without importing its entry."""
+    """`cpp.f(x)` is a call of "cpp.f"; `ops.softmax(x, 1)` one of "softmax", without importing its entry."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -174,30 +195,31 @@ def typed_call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> E
 
 def kernel_for(entry: Any, type: str) -> Callable[..., Expr]:
     """The lambda of an entry for an element type."""
-    special = {"c": entry.complex, "i": entry.integer, "u": entry.integer, "m": entry.boolean}.get(type[0])
-    return special or entry.kernel
+    special: dict[str, Any] = {"c": entry.complex, "i": entry.integer, "u": entry.integer, "m": entry.boolean}
+    chosen: Callable[..., Expr] = special.get(type[0]) or entry.kernel
+    return chosen
 
 
 def expand(entry: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Expr:
-    """Traces an entry's kernel on typed arguments, given as its schema orders them; missing ones take their defaults."""
+    """Traces an entry's kernel on typed arguments, in its schema's order; missing ones take their defaults."""
     from codegen import primitives
 
     schema = entry.schemas[0]
     names = [a.name for a in schema.inputs]
-    values = dict(zip(names, args)) | dict(kwargs)
+    values = dict(zip(names, args, strict=False)) | dict(kwargs)
     type = primitives.common_type(
         v for k, v in values.items() if k in entry.promoting and isinstance(v, Expr)
     ) or primitives.common_type(v for v in values.values() if isinstance(v, Expr))
     chosen = []
     for argument in schema.inputs:
-        value = values[argument.name] if argument.name in values else argument.default
+        value = values.get(argument.name, argument.default)
         is_number = isinstance(value, (int, float, complex)) and argument.name not in entry.choices
         if is_number or (isinstance(value, Expr) and value.op == "const" and value.type is None):
             value = primitives.constant(value.args[0] if isinstance(value, Expr) else value, type)
         elif isinstance(value, Expr) and argument.name in entry.promoting:
             value = primitives.convert(value, type)
         chosen.append(value)
-    return kernel_for(entry, type)(*chosen)
+    return kernel_for(entry, type or "")(*chosen)
 
 
 def lower(node: Expr, leaves: Mapping[str, Expr]) -> Expr:
@@ -221,7 +243,8 @@ def lower(node: Expr, leaves: Mapping[str, Expr]) -> Expr:
                 memo[value] = call(value.op, *args, **{k: visit(v) for k, v in value.kwargs})
         return memo[value]
 
-    return visit(node)
+    result: Expr = visit(node)
+    return result
 
 
 def nodes(root: Expr) -> list[Expr]:

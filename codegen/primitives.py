@@ -1,7 +1,7 @@
-"""The closed set of primitives of typed traces, with their type rules. Their C++ is in runtime/simd, their NumPy in evaluate.py.
+"""The closed set of primitives of typed traces, with their type rules. Their C++ is in runtime/simd.
 
-Types: f32 f64 i32 i64 u8 u64 are vectors of numbers; m32 m64 m8 are masks (the truth of lanes of that width); c32 c64 are pairs
-(re, im) of f32 or f64, which never reach the C++: complex_expr.py takes them apart.
+Types: f32 f64 i32 i64 u8 u64 are vectors of numbers; m32 m64 m8 are masks (the truth of lanes of that width); c32 c64
+are pairs (re, im) of f32 or f64, which never reach the C++: complex_expr.py takes them apart.
 """
 
 from __future__ import annotations
@@ -27,15 +27,9 @@ def mask_of(type: str) -> str:
 
 def common_type(exprs: Iterable[Expr]) -> str | None:
     """The type that operands meet in: complex over real over mask."""
-    best = None
-    for e in exprs:
-        if e.type is None:
-            continue
-        if best is None or "mfc".find(e.type[0]) > "mfc".find(best[0]) or best[0] == "m":
-            best = e.type
-        elif e.type[0] not in "mfc" and best[0] == "m":
-            best = e.type
-    return best
+    rank = {"m": 0, "c": 2}
+    types = [e.type for e in exprs if e.type is not None]
+    return max(types, key=lambda type: rank.get(type[0], 1), default=None)
 
 
 def constant(value: Any, type: str | None) -> Expr:
@@ -129,8 +123,8 @@ with_sign = _same("with_sign", FLOATING)  # a, not negative, with the sign of b
 
 
 def _arithmetic(name: str) -> Rule:
-    def rule(a: Any, b: Any) -> Expr:
-        type, (a, b) = unify(a, b)
+    def rule(left: Any, right: Any) -> Expr:
+        type, (a, b) = unify(left, right)
         if type in MASKS and name in ("add", "mul"):
             return (bitwise_or if name == "add" else bitwise_and)(a, b)
         if type not in NUMBERS:
@@ -154,8 +148,8 @@ mul = _arithmetic("mul")
 
 
 def _compare(name: str) -> Rule:
-    def rule(a: Any, b: Any) -> Expr:
-        type, (a, b) = unify(a, b)
+    def rule(left: Any, right: Any) -> Expr:
+        type, (a, b) = unify(left, right)
         if type in MASKS:
             a, b = (
                 ((bitwise_not(a), b) if name in ("lt", "le", "eq") else (a, bitwise_not(b))) if name != "ne" else (a, b)
@@ -197,8 +191,8 @@ bitwise_not = _same("bitwise_not", INTEGER | MASKS)
 def _extreme(name: str, of_masks: Rule) -> Rule:
     """NaN if either operand is."""
 
-    def rule(a: Any, b: Any) -> Expr:
-        type, (a, b) = unify(a, b)
+    def rule(left: Any, right: Any) -> Expr:
+        type, (a, b) = unify(left, right)
         return of_masks(a, b) if type in MASKS else Expr(name, (a, b), type=type)
 
     PRIMITIVES[name] = rule
@@ -223,10 +217,10 @@ PRIMITIVES["truth"] = truth
 
 
 @primitive
-def where(condition: Any, a: Any, b: Any) -> Expr:
+def where(condition: Any, left: Any, right: Any) -> Expr:
+    type, (a, b) = unify(left, right)
     if is_const(condition):
         return a if condition.args[0] else b
-    type, (a, b) = unify(a, b)
     condition = truth(condition)
     if a is b:
         return a
@@ -244,13 +238,13 @@ def bitcast(a: Expr, type: str) -> Expr:
 @primitive
 def to_integer(a: Expr) -> Expr:
     """Floating to the integer of the same width, towards zero; what does not fit gives the least integer, as on x86."""
-    return Expr("to_integer", (a,), type="i" + a.type[1:])
+    return Expr("to_integer", (a,), type="i" + (a.type or "")[1:])
 
 
 @primitive
 def to_floating(a: Expr) -> Expr:
     """Integer to the floating type of the same width, rounded to nearest."""
-    return Expr("to_floating", (a,), type="f" + a.type[1:])
+    return Expr("to_floating", (a,), type="f" + (a.type or "")[1:])
 
 
 @primitive
@@ -267,8 +261,8 @@ def shift_right(a: Expr, count: int) -> Expr:
 @primitive
 def scalar(function: str, *args: Any) -> Expr:
     """One call of a C++ function of runtime/simd/scalar_math.h per lane: for functions that loop on their data."""
-    type, args = unify(*args)
-    return Expr("scalar", args, (("function", function),), type)
+    type, operands = unify(*args)
+    return Expr("scalar", operands, (("function", function),), type)
 
 
 @primitive
@@ -304,7 +298,7 @@ def sign_bit(a: Expr) -> Expr:
 
 
 def copy_sign(a: Any, b: Any) -> Expr:
-    type, (a, b) = unify(a, b)
+    _, (a, b) = unify(a, b)
     return with_sign(abs_(a), b)
 
 

@@ -68,9 +68,7 @@ def _mish_grad(g, a):
     return g * (t + a * sigmoid(a) * (1 - t * t))
 
 
-mish = _activation(
-    "mish", _mish, _mish_grad, lambda a: a * np.tanh(np.log1p(np.exp(a))), "a * tanh(log(1 + exp(a)))"
-)
+mish = _activation("mish", _mish, _mish_grad, lambda a: a * np.tanh(np.log1p(np.exp(a))), "a * tanh(log(1 + exp(a)))")
 hardsigmoid = _activation(
     "hardsigmoid",
     lambda a: minimum(maximum(a + 3, 0), 6) / 6,

@@ -10,10 +10,23 @@ from codegen.primitives import is_complex
 _samples = pairs(-2, 2)
 eq = compare("eq", operator="==", kernel=lambda a, b: a == b, ref=np.equal, samples=_samples, doc="a == b")
 ne = compare(
-    "ne", operator="!=", aliases="not_equal", kernel=lambda a, b: a != b, ref=np.not_equal, samples=_samples, doc="a != b"
+    "ne",
+    operator="!=",
+    aliases="not_equal",
+    kernel=lambda a, b: a != b,
+    ref=np.not_equal,
+    samples=_samples,
+    doc="a != b",
 )
 lt = compare(
-    "lt", operator="<", aliases="less", dtypes=real_or_bool, kernel=lambda a, b: a < b, ref=np.less, samples=_samples, doc="a < b"
+    "lt",
+    operator="<",
+    aliases="less",
+    dtypes=real_or_bool,
+    kernel=lambda a, b: a < b,
+    ref=np.less,
+    samples=_samples,
+    doc="a < b",
 )
 le = compare(
     "le",

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from catalogue.dtypes import all_dtypes, floating, int_to_float, real_part
-from catalogue.kinds import binary, unary
-from catalogue.samples import one, pairs
+from catalogue.dtypes import all_dtypes
+from catalogue.kinds import unary
+from catalogue.samples import one
 from codegen.complex_expr import make
-from codegen.expr import cpp
 from codegen.primitives import imaginary_part
 from codegen.primitives import real_part as part
 

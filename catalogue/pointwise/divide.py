@@ -4,7 +4,6 @@ import numpy as np
 
 from catalogue.dtypes import floating_or_complex, int_to_float, real
 from catalogue.kinds import binary
-from catalogue.pointwise.arith import abs
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.rounding import floor, trunc
 from catalogue.pointwise.select import where
@@ -82,10 +81,10 @@ div_mode = binary(
     grad=lambda g, a, b, rounding_mode: (
         (g / conj(b), -g * conj(a / b / b)) if rounding_mode is None else (g * 0, g * 0)
     ),
-    samples=lambda s: [
-        s(s.t(3, 5), s.t(3, 5, low=0.5), rounding_mode=mode) for mode in (None, "trunc", "floor")
-    ]
-    + [s(s.ints(7, low=-9), s.ints(7, low=1, high=4), rounding_mode=mode) for mode in ("trunc", "floor")],
+    samples=lambda s: (
+        [s(s.t(3, 5), s.t(3, 5, low=0.5), rounding_mode=mode) for mode in (None, "trunc", "floor")]
+        + [s(s.ints(7, low=-9), s.ints(7, low=1, high=4), rounding_mode=mode) for mode in ("trunc", "floor")]
+    ),
     doc="a / b, rounded towards zero ('trunc') or down ('floor').",
 )
 floor_divide = binary(

@@ -61,7 +61,14 @@ expm1 = _function(
     aliases="special.expm1",
 )
 log = _function(
-    "log", lambda a: m.log(a), np.log, lambda g, a: g / conj(a), "The natural logarithm.", low=0.1, high=4, complex=c.log
+    "log",
+    lambda a: m.log(a),
+    np.log,
+    lambda g, a: g / conj(a),
+    "The natural logarithm.",
+    low=0.1,
+    high=4,
+    complex=c.log,
 )
 log2 = _function(
     "log2",

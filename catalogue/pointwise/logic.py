@@ -5,7 +5,15 @@ import numpy as np
 from catalogue.dtypes import all_dtypes, bool_result, integral, integral_or_bool, real_or_bool
 from catalogue.kinds import binary, compare, unary
 from catalogue.samples import one, pairs
-from codegen.primitives import bitwise_left_shift, bitwise_right_shift, imaginary_part, is_complex, real_part, sign_bit, truth
+from codegen.primitives import (
+    bitwise_left_shift,
+    bitwise_right_shift,
+    imaginary_part,
+    is_complex,
+    real_part,
+    sign_bit,
+    truth,
+)
 
 INF = float("inf")
 _tensors = {"": "TT"}
@@ -41,7 +49,12 @@ logical_xor = compare(
     doc="Whether exactly one is nonzero.",
 )
 logical_not = unary(
-    "logical_not", result=bool_result, kernel=lambda a: ~truth(a), ref=np.logical_not, samples=one(), doc="Whether a is zero."
+    "logical_not",
+    result=bool_result,
+    kernel=lambda a: ~truth(a),
+    ref=np.logical_not,
+    samples=one(),
+    doc="Whether a is zero.",
 )
 bitwise_and = binary(
     "bitwise_and",
@@ -128,7 +141,9 @@ def _parts(a, test):
 
 
 isnan = _question("isnan", lambda a: _parts(a, lambda x: x != x), False, np.isnan, "Whether a is NaN.", out=False)
-isinf = _question("isinf", lambda a: _parts(a, lambda x: abs(x) == INF), False, np.isinf, "Whether a is infinite.", out=False)
+isinf = _question(
+    "isinf", lambda a: _parts(a, lambda x: abs(x) == INF), False, np.isinf, "Whether a is infinite.", out=False
+)
 isfinite = _question(
     "isfinite",
     lambda a: ~_parts(a, lambda x: ~(abs(x) < INF)),

@@ -1,5 +1,7 @@
 """Circular and hyperbolic functions and their inverses."""
 
+import math
+
 import numpy as np
 
 from catalogue import complex_math as c
@@ -32,7 +34,9 @@ def _function(name, kernel, ref, grad, doc, complex, *, low=-3.0, high=3.0, **op
 
 sin = _function("sin", lambda a: m.sin(a), np.sin, lambda g, a: g * conj(cos(a)), "The sine.", c.sin)
 cos = _function("cos", lambda a: m.cos(a), np.cos, lambda g, a: -g * conj(sin(a)), "The cosine.", c.cos)
-tan = _function("tan", lambda a: m.tan(a), np.tan, lambda g, y: g * conj(1 + y * y), "The tangent.", c.tan, low=-1.5, high=1.5)
+tan = _function(
+    "tan", lambda a: m.tan(a), np.tan, lambda g, y: g * conj(1 + y * y), "The tangent.", c.tan, low=-1.5, high=1.5
+)
 asin = _function(
     "asin",
     lambda a: m.asin(a),
@@ -118,7 +122,7 @@ atan2 = binary(
 
 
 def _sinc(a):
-    x = a * m.math.pi
+    x = a * math.pi
     return where(a == 0, 1.0, m.sin(x) / x)
 
 
@@ -127,9 +131,7 @@ sinc = unary(
     result=int_to_float,
     dtypes=floating,
     kernel=_sinc,
-    grad=lambda g, a: where(
-        a == 0, 0, g * ((cos(a * m.math.pi) * (a * m.math.pi) - sin(a * m.math.pi)) / (a * a * m.math.pi))
-    ),
+    grad=lambda g, a: where(a == 0, 0, g * ((cos(a * math.pi) * (a * math.pi) - sin(a * math.pi)) / (a * a * math.pi))),
     ref=np.sinc,
     samples=one(),
     aliases="special.sinc",
@@ -150,5 +152,5 @@ def _scaling(name, factor, ref, doc):
     )
 
 
-deg2rad = _scaling("deg2rad", m.math.pi / 180, np.deg2rad, "Degrees to radians.")
-rad2deg = _scaling("rad2deg", 180 / m.math.pi, np.rad2deg, "Radians to degrees.")
+deg2rad = _scaling("deg2rad", math.pi / 180, np.deg2rad, "Degrees to radians.")
+rad2deg = _scaling("rad2deg", 180 / math.pi, np.rad2deg, "Radians to degrees.")

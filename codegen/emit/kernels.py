@@ -1,7 +1,7 @@
-"""Emits the loops of pointwise operators and of fused derivatives, one per body and compute type, and the tables that find them.
+"""Emits the loops of pointwise operators and fused derivatives, and the tables that find them.
 
-Loops that compute the same are the same: they are named by their traced body. Floating loops are compiled for every instruction
-set, integer and complex ones not for AVX-512, those that call scalar functions only for the baseline.
+There is one loop per body and compute type; loops that compute the same are the same. Floating loops are compiled for
+every instruction set, integer and complex ones not for AVX-512, those that call scalar functions for the baseline.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from codegen import primitives as p
 from codegen.emit import loops
 from codegen.expr import Expr, TraceError
 from codegen.model import CatalogueError, Schema, Where
+from codegen.render import render
 
 PRESENT = ...  # in choices: the argument is given, and the lambda sees its value
 NATIVE = {"f32": "Float32", "f64": "Float64", "i32": "Int32", "i64": "Int64", "u8": "UInt8", "u64": "UInt64"} | {
     "m8": "Bool", "m32": "Bool", "m64": "Bool", "c32": "Complex64", "c64": "Complex128",
 }  # fmt: skip
 AGNOSTIC = frozenset(
-    "param const add sub mul neg bitwise_and bitwise_or bitwise_xor bitwise_not where eq ne complex".split()
+    ("param", "const", "complex", "where", "add", "sub", "mul", "neg", "eq", "ne")
+    + ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not")
 )
 """What unsigned and signed 64-bit integers compute alike."""
 HOT_SIZE = 5
@@ -86,11 +88,7 @@ class KernelPlan:
         return self.bodies.files() | {"pointwise.h": self._header(), "pointwise.cpp": self._tables()}
 
     def _header(self) -> str:
-        names = "".join(f"extern const PointwiseInfo {t.symbol};\n" for t in self.tables.values())
-        return (
-            "// Tables of the pointwise operators and fused derivatives.\n#pragma once\n"
-            f'#include "runtime/loop/pointwise.h"\n\nnamespace vivace::tables {{\n{names}}}  // namespace vivace::tables\n'
-        )
+        return render("pointwise.h.in", names=[f"extern const PointwiseInfo {t.symbol};" for t in self.tables.values()])
 
     def _tables(self) -> str:
         rows: dict[str, str] = {}
@@ -98,18 +96,24 @@ class KernelPlan:
         for t in self.tables.values():
             body = ",\n".join("  {" + ", ".join(_row(r)) + "}" for r in t.rows)
             name = rows.setdefault(body, f"rows_{t.symbol}")
-            operands, params = (", ".join(map(str, x)) for x in (t.operands, t.params))
-            infos.append(
-                f"// {t.where}\nconst PointwiseInfo {t.symbol} = {{{loops.quote(t.name)}, {len(t.operands)}, {len(t.params)}, "
-                f"{{{operands}}}, {{{params}}}, {t.followers}, {t.masks}, {name}, {t.choose or 'nullptr'}, "
-                f"{'checks::' + t.check if t.check else 'nullptr'}}};\n"
-            )
-        row_text = "".join(f"const PointwiseRow {name}[kNumDTypes] = {{\n{body}}};\n" for body, name in rows.items())
-        return (
-            "// Tables of the pointwise operators: for each common dtype what they compute in, give, and by which loop.\n"
-            '#include "generated/pointwise.h"\n#include "runtime/loop/checks.h"\n\nnamespace vivace::tables {\nnamespace {\nusing enum DType;\n'
-            "constexpr uint8_t of(DType t) { return uint8_t(t); }\n"
-            f"{row_text}{''.join(self.choosers)}}}  // namespace\n\n{''.join(infos)}}}  // namespace vivace::tables\n"
+            fields = [
+                loops.quote(t.name),
+                str(len(t.operands)),
+                str(len(t.params)),
+                f"{{{', '.join(map(str, t.operands))}}}",
+                f"{{{', '.join(map(str, t.params))}}}",
+                str(t.followers),
+                str(t.masks),
+                name,
+                t.choose or "nullptr",
+                f"checks::{t.check}" if t.check else "nullptr",
+            ]
+            infos.append(f"// {t.where}\nconst PointwiseInfo {t.symbol} = {{{', '.join(fields)}}};")
+        return render(
+            "pointwise.cpp.in",
+            rows=[f"const PointwiseRow {name}[kNumDTypes] = {{\n{body}}};" for body, name in rows.items()],
+            choosers=self.choosers,
+            infos=infos,
         )
 
 

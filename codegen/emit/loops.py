@@ -10,12 +10,14 @@ from codegen import expr as ex
 from codegen import primitives as p
 from codegen.expr import Expr
 from codegen.model import Where
+from codegen.render import render
 
 ELEMENT = {"f32": "float", "f64": "double", "i32": "int32_t", "i64": "int64_t", "u8": "uint8_t", "u64": "uint64_t"} | {
     "m8": "uint8_t", "c32": "float", "c64": "double",
 }  # fmt: skip
 INFIX = {
-    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
 }  # fmt: skip
 PER_LANE = frozenset({"idiv", "irem", "bitwise_left_shift", "bitwise_right_shift", "scalar"})
 """What has no vector instruction: such loops are compiled for the baseline only."""
@@ -82,36 +84,29 @@ def _sets(type: str, body: Expr) -> str:
 
 
 def _file(part: str, sets: str, loops: list[Loop]) -> str:
-    isa = "#define VIVACE_ISA baseline\n" if sets == "base" else ""
-    bodies = "\n".join(loop.text for loop in loops)
-    names = ", ".join(loop.name for loop in loops)
-    return (
-        f'// Loops over vectors.\n{isa}#include "runtime/loop/loop.h"\n#include "runtime/simd/scalar_math.h"\n'
-        f'#include "runtime/simd/vec.h"\n\nnamespace vivace::VIVACE_ISA {{\nnamespace {{\n\n{bodies}\n}}  // namespace\n\n'
-        f"extern const Loop {part}[];\nconst Loop {part}[] = {{{names}}};\n\n}}  // namespace vivace::VIVACE_ISA\n"
+    return render(
+        "loops.cpp.in",
+        source=f"catalogue/pointwise/{part.rsplit('_', 2)[0]}.py",
+        defines="#define VIVACE_ISA baseline\n" if sets == "base" else "",
+        loops=[loop.text for loop in loops],
+        name=part,
+        names=", ".join(loop.name for loop in loops),
     )
 
 
 def _table(parts: list[tuple[str, str, list[Loop]]], size: int) -> str:
     declared = {"all": ("baseline", "avx2", "avx512"), "int": ("baseline", "avx2"), "base": ("baseline",)}
-    lines = []
-    for isa in ("baseline", "avx2", "avx512"):
-        names = [f"extern const Loop {part}[];\n" for part, sets, _ in parts if isa in declared[sets]]
-        guard = ("", "") if isa == "baseline" else ("#ifdef __x86_64__\n", "#endif\n")
-        lines.append(f"{guard[0]}namespace {isa} {{\n{''.join(names)}}}  // namespace {isa}\n{guard[1]}")
     pick = {"all": "VIVACE_PICK", "int": "VIVACE_PICK2", "base": "VIVACE_PICK1"}
-    fill = "".join(
-        f"  static const uint16_t {part}_at[] = {{{', '.join(str(loop.index) for loop in chunk)}}};\n"
-        f"  put({pick[sets]}({part}), {part}_at, {len(chunk)});\n"
-        for part, sets, chunk in parts
-    )
-    return (
-        '// All loops of the chosen instruction set.\n#include "runtime/loop/loop.h"\n#include "runtime/simd/isa.h"\n\n'
-        f"namespace vivace {{\n{''.join(lines)}\nLoop loop_table[{size}];\n\nnamespace {{\n"
-        "void put(const Loop* loops, const uint16_t* at, int n) {\n"
-        "  for (int i = 0; i < n; ++i) loop_table[at[i]] = loops[i];\n}\n"
-        f"bool fill() {{\n{fill}  return true;\n}}\n[[maybe_unused]] const bool filled = fill();\n}}  // namespace\n}}  // namespace vivace\n"
-    )
+    declarations = []
+    for isa in ("baseline", "avx2", "avx512"):
+        names = [f"extern const Loop {part}[];" for part, sets, _ in parts if isa in declared[sets]]
+        block = [f"namespace {isa} {{", *names, f"}}  // namespace {isa}"]
+        declarations += block if isa == "baseline" else ["#ifdef __x86_64__", *block, "#endif"]
+    fill = []
+    for part, sets, chunk in parts:
+        fill.append(f"  static const uint16_t {part}_at[] = {{{', '.join(str(loop.index) for loop in chunk)}}};")
+        fill.append(f"  put({pick[sets]}({part}), {part}_at, {len(chunk)});")
+    return render("loop_table.cpp.in", declarations=declarations, size=str(size), fill=fill)
 
 
 # ---- one loop
@@ -133,9 +128,8 @@ def write_loop(name: str, where: Where, type: str, body: Expr, operands: int, ma
         source = "uint8_t" if i in masked or type == "m8" else element
         lines.append(f"  const auto* in{i} = reinterpret_cast<const {source}*>(p[{i + 1}]);")
     names = _Names()
-    for leaf in order:
-        if leaf.op == "param" and leaf.args[0].startswith("q"):
-            lines.append(f"  const {leaf.type} {leaf.args[0]} = {_param(leaf)};")
+    attributes = [n for n in order if n.op == "param" and n.args[0].startswith("q")]
+    lines += [f"  const {n.type} {n.args[0]} = {_param(n)};" for n in attributes]
     lines.append(f"  for (int64_t i = 0; i < n; i += lanes<{element}>) {{")
     lines.append("    const int64_t left = n - i;")
     for i in range(operands):
