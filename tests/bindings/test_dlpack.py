@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 
-@pytest.mark.parametrize("name", ["bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64", "complex64"])
+NAMES = ["bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64", "complex64"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_round_trip(module: Any, name: str) -> None:
     array = (np.arange(6) % 2).astype(name).reshape(2, 3)[:, ::2]
     t = module.from_dlpack(array)

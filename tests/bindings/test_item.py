@@ -63,8 +63,8 @@ def test_sequence(module: Any) -> None:
     t = module.tensor([[1, 2], [3, 4], [5, 6]])
     assert len(t) == 3
     assert [row.tolist() for row in t] == [[1, 2], [3, 4], [5, 6]]
-    a, b, c = t
-    assert b.tolist() == [3, 4]
+    _, second, _ = t
+    assert second.tolist() == [3, 4]
     with pytest.raises(TypeError, match=r"len\(\) of a 0-d tensor"):
         len(module.tensor(1))
     with pytest.raises(TypeError, match="iteration over a 0-d tensor"):

@@ -44,5 +44,5 @@ def test_refusals(module: Any) -> None:
         module.iinfo(module.float32)
     with pytest.raises(TypeError, match="bool is not supported"):
         module.iinfo(module.bool)
-    with pytest.raises(TypeError, match="must be torch.dtype, not int"):
+    with pytest.raises(TypeError, match=r"must be torch\.dtype, not int"):
         module.finfo(3)
