@@ -19,8 +19,6 @@ void set_meta(Node& node, uint32_t nr, const Tensor& t);
 void release_saved(Node& node);
 /// For leaves: t.requires_grad_(value). Throws for non-leaves and dtypes that are not differentiable.
 void set_requires_grad(Tensor& t, bool value);
-/// t.detach(): a view of t without history.
-TensorRef detach(Tensor& t);
 /// t.detach_(): cuts t's history in place.
 void detach_in_place(Tensor& t);
 

@@ -88,7 +88,7 @@ TensorRef empty_like(const Tensor& t, DType dtype);
 TensorRef scalar_tensor(const Scalar& value, DType dtype, Device device = {});
 /// A view of t's storage, with t (or its root) as base. `offset` counts elements from the start of the storage.
 TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset);
-/// The same elements, storage and version counter, no history (what detach() gives, less the view record).
+/// The same elements, storage and version counter, without history or base: what detach() gives.
 TensorRef alias(const Tensor& t);
 /// t itself (shared) if contiguous, else a contiguous copy. No autograd.
 TensorRef contiguous(const Tensor& t);

@@ -1,0 +1,425 @@
+// Backward. A node's inputs are always older than the node, so running the reachable nodes by falling sequence number is a valid
+// order, and the one that PyTorch's engine takes. What a run needs lives in the nodes that it claims by its id; a node that another
+// live run has claimed (backward inside backward, or in another thread) keeps its state in a map of this run.
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+#include "generated/ops.h"
+#include "runtime/autograd/grad.h"
+#include "runtime/autograd/hooks.h"
+#include "runtime/autograd/view.h"
+#include "runtime/core/tensor_object.h"
+
+namespace vivace {
+namespace {
+
+std::vector<uint64_t> live_runs;
+uint64_t last_run = 0;
+
+/// Sets grad mode for a scope.
+class GradMode {
+ public:
+  explicit GradMode(bool on) : before_(std::exchange(tls.grad_mode, on)) {}
+  ~GradMode() { tls.grad_mode = before_; }
+
+ private:
+  bool before_;
+};
+
+/// What one run keeps per node.
+struct NodeState {
+  std::vector<TensorRef> grads;
+  bool needed = false;
+};
+
+/// A leaf that has hooks, or whose gradient was asked for: its gradients are collected before they are used.
+struct LeafState {
+  TensorRef grad;
+  TensorRef leaf;
+  int pending = 0;
+};
+
+/// An input of autograd.grad that is an output of a node.
+struct Capture {
+  Node* node;
+  uint32_t nr;
+  size_t index;
+};
+
+class Run {
+ public:
+  Run(const BackwardOptions& options) : options_(options), id_(++last_run) { live_runs.push_back(id_); }
+  ~Run() {
+    for (Node* node : nodes_)
+      if (node->run == id_) drop_buffer(*node);
+    live_runs.erase(std::find(live_runs.begin(), live_runs.end(), id_));
+  }
+  Run(const Run&) = delete;
+
+  std::vector<TensorRef> operator()(TensorList roots, TensorList gradients, TensorList inputs);
+
+ private:
+  void visit(Node& root);
+  void find_needed(TensorList inputs);
+  void execute(Node& node);
+  void deliver(const Edge& edge, TensorRef grad);
+  void finish_leaf(Tensor& leaf, LeafState& state);
+
+  bool claimed_elsewhere(const Node& node) const {
+    return live_runs.size() > 1 && node.run != id_ && std::find(live_runs.begin(), live_runs.end(), node.run) != live_runs.end();
+  }
+  bool needed(const Node& node) const {
+    if (node.run == id_) return node.needed;
+    const auto at = states_.find(const_cast<Node*>(&node));
+    return at != states_.end() && at->second.needed;
+  }
+  bool wants(const Edge& edge) const {
+    if (!edge) return false;
+    if (!edge.is_leaf()) return needed(*edge.node());
+    return !selective_ || leaves_.count(edge.tensor());
+  }
+
+  /// The slots of the gradients that arrived at a node.
+  Tensor** buffer(Node& node) {
+    if (node.run == id_) [[likely]] {
+      if (node.noutputs == 1) return &node.buffer0;
+      if (!node.buffer) node.buffer = static_cast<Tensor**>(std::calloc(node.noutputs, sizeof(Tensor*)));
+      return node.buffer;
+    }
+    auto& grads = states_[&node].grads;
+    grads.resize(node.noutputs);
+    static_assert(sizeof(TensorRef) == sizeof(Tensor*));
+    return reinterpret_cast<Tensor**>(grads.data());
+  }
+  static void drop_buffer(Node& node) {
+    if (node.noutputs == 1) {
+      Tensor* g = std::exchange(node.buffer0, nullptr);
+      Py_XDECREF(g);
+    } else if (node.buffer) {
+      Tensor** grads = std::exchange(node.buffer, nullptr);
+      for (uint32_t i = 0; i < node.noutputs; ++i) Py_XDECREF(grads[i]);
+      std::free(grads);
+    }
+  }
+
+  const BackwardOptions& options_;
+  const uint64_t id_;
+  bool selective_ = false;
+  std::vector<Node*> nodes_;
+  std::unordered_map<Node*, NodeState> states_;
+  std::unordered_map<Tensor*, LeafState> leaves_;
+  std::vector<Capture> captures_;
+  std::vector<TensorRef> results_;
+};
+
+/// Adds `more` to what a slot holds, in place where nobody else can see it.
+void accumulate(TensorRef& sum, TensorRef more, bool create_graph) {
+  if (!sum) {
+    sum = std::move(more);
+  } else if (!create_graph && Py_REFCNT(sum.get()) == 1 && sum->storage_->refcount == 1 && !sum->base &&
+             sum->dtype() == more->dtype() && sum->is_non_overlapping_and_dense()) {
+    ops::add__Tensor(*sum, *more, 1);
+  } else {
+    sum = ops::add_Tensor(*sum, *more, 1);
+  }
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_gradient(const char* who, const Tensor& g, IntList sizes) {
+  fail("backward: ", who, " got a gradient of shape ", g.sizes(), ", but what it belongs to has shape ", sizes);
+}
+
+/// Sums, casts and checks a gradient to what it belongs to.
+TensorRef fitted(TensorRef grad, IntList sizes, DType dtype, const char* who) {
+  Tensor& g = *grad;
+  const bool same = g.ndim_ == sizes.size() && std::memcmp(g.dims_, sizes.data(), sizes.size_bytes()) == 0;
+  if (!same) [[unlikely]] {
+    bool fits = g.ndim_ >= sizes.size();
+    for (size_t k = 1; fits && k <= sizes.size(); ++k) {
+      const int64_t want = sizes[sizes.size() - k];
+      fits = want == 1 || want == g.dims_[g.ndim_ - k];
+    }
+    if (!fits) refuse_gradient(who, g, sizes);
+    grad = sum_to_size(g, sizes);
+  }
+  if (grad->dtype() != dtype) [[unlikely]] {
+    if (is_complex(grad->dtype()) && !is_complex(dtype)) grad = ops::real(*grad);
+    if (grad->dtype() != dtype) grad = ops::_to_copy(*grad, dtype);
+  }
+  return grad;
+}
+
+void Run::visit(Node& root) {
+  std::vector<Node*> stack;
+  auto claim = [&](Node& node) {
+    if (node.run == id_) return;
+    if (claimed_elsewhere(node)) {
+      if (!states_.try_emplace(&node).second) return;
+    } else {
+      node.run = id_;
+      node.buffer0 = nullptr;
+      node.buffer = nullptr;
+      node.needed = true;
+    }
+    nodes_.push_back(&node);
+    stack.push_back(&node);
+  };
+  claim(root);
+  while (!stack.empty()) {
+    Node& node = *stack.back();
+    stack.pop_back();
+    Edge* edges = node.edges();
+    for (uint32_t i = 0; i < node.nedges; ++i) {
+      if (edges[i].is_leaf()) {
+        Tensor* leaf = edges[i].tensor();
+        if (leaf->extra && has_leaf_hooks(*leaf)) [[unlikely]]
+          ++leaves_[leaf].pending;
+      } else if (edges[i]) {
+        claim(*edges[i].node());
+      }
+    }
+  }
+}
+
+/// With inputs, only nodes from which one of them can be reached run.
+void Run::find_needed(TensorList inputs) {
+  selective_ = true;
+  std::unordered_map<Node*, bool> captured;
+  leaves_.clear();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor& t = *inputs[i];
+    if (t.grad_fn) {
+      captures_.push_back({t.grad_fn, t.output_nr, i});
+      captured[t.grad_fn] = true;
+    } else {
+      leaves_[&t];
+    }
+  }
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {  // oldest first
+    bool need = false;
+    for (uint32_t i = 0; i < (*node)->nedges; ++i) {
+      const Edge& edge = (*node)->edges()[i];
+      if (edge.is_leaf()) {
+        const auto leaf = leaves_.find(edge.tensor());
+        if (leaf == leaves_.end()) continue;
+        ++leaf->second.pending;
+        need = true;
+      } else if (edge) {
+        need |= needed(*edge.node()) || captured.count(edge.node());
+      }
+    }
+    if ((*node)->run == id_)
+      (*node)->needed = need;
+    else
+      states_[*node].needed = need;
+  }
+  for (const Capture& c : captures_) {  // gradients must arrive at captured nodes, though these need not run
+    if (c.node->run == id_)
+      ;
+    else if (const auto at = states_.find(c.node); at == states_.end())
+      continue;
+  }
+}
+
+/// Adds to leaf.grad as PyTorch does: a gradient that nobody else holds is taken, others are copied.
+void accumulate_grad(Tensor& leaf, TensorRef grad, bool create_graph) {
+  if (!leaf.grad) {
+    const bool ours = Py_REFCNT(grad.get()) == 1 && grad->storage_->refcount == 1 && !grad->base;
+    const bool same_layout =
+        grad->is_contiguous() ? leaf.is_contiguous()
+                              : leaf.is_non_overlapping_and_dense() &&
+                                    std::memcmp(grad->strides().data(), leaf.strides().data(), leaf.strides().size_bytes()) == 0;
+    if (create_graph) {
+      if (!ours || !same_layout) grad = ops::clone(*grad, std::nullopt);
+    } else if (!ours || !same_layout) {
+      TensorRef copy = empty_like(leaf, grad->dtype());
+      copy_into(*copy, *grad);
+      grad = std::move(copy);
+    }
+    leaf.grad = grad.release();
+    track(leaf);
+  } else if (create_graph) {
+    Tensor* sum = ops::add_Tensor(*leaf.grad, *grad, 1).release();
+    Tensor* old = std::exchange(leaf.grad, sum);
+    Py_DECREF(old);
+  } else {
+    ops::add__Tensor(*leaf.grad, *grad, 1);
+  }
+}
+
+void Run::finish_leaf(Tensor& leaf, LeafState& state) {
+  if (!state.grad) return;
+  TensorRef grad = run_tensor_hooks(leaf, std::move(state.grad));
+  if (!options_.accumulate) {
+    state.grad = std::move(grad);  // collected into the results at the end
+    return;
+  }
+  accumulate_grad(leaf, std::move(grad), options_.create_graph);
+  run_post_accumulate_hooks(leaf);
+}
+
+void Run::deliver(const Edge& edge, TensorRef grad) {
+  if (edge.is_leaf()) {
+    Tensor& leaf = *edge.tensor();
+    grad = fitted(std::move(grad), leaf.sizes(), leaf.dtype(), "a leaf");
+    if (leaves_.empty()) [[likely]]
+      return accumulate_grad(leaf, std::move(grad), options_.create_graph);
+    const auto at = leaves_.find(&leaf);
+    if (at == leaves_.end()) {
+      if (!selective_) accumulate_grad(leaf, std::move(grad), options_.create_graph);
+      return;
+    }
+    accumulate(at->second.grad, std::move(grad), options_.create_graph);
+    return;
+  }
+  Node& target = *edge.node();
+  const OutputMeta& meta = target.metas[edge.nr()];
+  grad = fitted(std::move(grad), meta.sizes(), meta.dtype, target.info->name);
+  Tensor*& slot = buffer(target)[edge.nr()];
+  auto sum = TensorRef::steal(std::exchange(slot, nullptr));
+  accumulate(sum, std::move(grad), options_.create_graph);
+  slot = sum.release();
+}
+
+/// One leaf edge less to wait for; at the last, the leaf's hooks run.
+#define VIVACE_SETTLE(edge)                                                       \
+  if ((edge).is_leaf() && !leaves_.empty()) {                                     \
+    const auto at = leaves_.find((edge).tensor());                                \
+    if (at != leaves_.end() && --at->second.pending == 0) finish_leaf(*(edge).tensor(), at->second); \
+  }
+
+void Run::execute(Node& node) {
+  constexpr uint32_t kInline = 8;
+  Tensor** arrived = buffer(node);
+  if (node.extra) run_node_pre_hooks(node, arrived);
+  bool any = false;
+  for (uint32_t i = 0; i < node.noutputs; ++i) any |= arrived[i] != nullptr;
+  for (const Capture& c : captures_)
+    if (c.node == &node && arrived[c.nr]) results_[c.index] = TensorRef::share(arrived[c.nr]);
+  const uint32_t n = node.nedges;
+  Edge* edges = node.edges();
+  if (any && needed(node)) {
+    if (node.info->wants_zeros && node.noutputs > 1) {
+      for (uint32_t i = 0; i < node.noutputs; ++i) {
+        if (arrived[i] || !is_differentiable(node.metas[i].dtype)) continue;
+        TensorRef zero = empty(node.metas[i].sizes(), node.metas[i].dtype, node.metas[i].device);
+        fill_into(*zero, 0);
+        arrived[i] = zero.release();
+      }
+    }
+    Needs needs = 0;
+    for (uint32_t i = 0; i < n && i < 64; ++i) needs |= Needs(wants(edges[i])) << i;
+    Tensor* few[kInline] = {};
+    std::vector<Tensor*> many(n > kInline ? n : 0);
+    Tensor** out = n > kInline ? many.data() : few;
+    try {
+      node.info->apply(node, arrived, out, needs);
+    } catch (Error& e) {
+      if (e.text.find("forward operation") == std::string::npos && node.code)
+        e.text += str("; raised in ", node.info->name, ", whose forward operation was at ",
+                      python_hooks.describe_line(node.code, node.lasti));
+      for (uint32_t i = 0; i < n; ++i) Py_XDECREF(out[i]);
+      throw;
+    }
+    if (node.run == id_) drop_buffer(node);  // so that gradients that passed through can be changed in place
+    if (node.extra) run_node_post_hooks(node, out);
+    if (!options_.keep_graph) release_saved(node);
+    for (uint32_t i = 0; i < n; ++i) {
+      auto grad = TensorRef::steal(out[i]);
+      out[i] = nullptr;
+      if (!edges[i]) continue;
+      if (grad && wants(edges[i])) {
+        try {
+          deliver(edges[i], std::move(grad));
+        } catch (...) {
+          for (uint32_t k = i + 1; k < n; ++k) Py_XDECREF(out[k]);
+          throw;
+        }
+      }
+    }
+  } else if (node.run == id_) {
+    drop_buffer(node);
+  }
+  for (uint32_t i = 0; i < n; ++i) VIVACE_SETTLE(edges[i]);
+}
+
+std::vector<TensorRef> Run::operator()(TensorList roots, TensorList gradients, TensorList inputs) {
+  std::vector<Edge> root_edges;
+  std::vector<TensorRef> root_grads;
+  for (size_t i = 0; i < roots.size(); ++i) {
+    Tensor& root = *roots[i];
+    sync_view(root);
+    if (!root.requires_grad()) fail("element ", i, " of tensors does not require grad and does not have a grad_fn");
+    TensorRef grad;
+    if (i < gradients.size() && gradients[i]) {
+      grad = TensorRef::share(gradients[i]);
+      if (grad->sizes().size() != root.sizes().size() || !std::equal(grad->sizes().begin(), grad->sizes().end(), root.sizes().begin()))
+        fail("Mismatch in shape: grad_output[", i, "] has a shape of torch.Size(", grad->sizes(), ") and output[", i,
+             "] has a shape of torch.Size(", root.sizes(), ").");
+      if (is_complex(grad->dtype()) != is_complex(root.dtype()))
+        fail("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[", i,
+             "] has a dtype of ", grad->dtype(), " and output[", i, "] has a dtype of ", root.dtype(), ".");
+    } else {
+      if (root.numel() != 1) fail("grad can be implicitly created only for scalar outputs, got a tensor of shape ", root.sizes());
+      if (is_complex(root.dtype())) fail("grad can be implicitly created only for real scalar outputs but got ", root.dtype());
+      grad = empty(root.sizes(), root.dtype(), root.device());
+      fill_into(*grad, 1);
+    }
+    root_edges.push_back(root.grad_fn ? Edge(root.grad_fn, root.output_nr) : Edge::leaf(&root));
+    root_grads.push_back(std::move(grad));
+    if (root.grad_fn) visit(*root.grad_fn);
+  }
+  // Descending; a graph that was built and walked in a line is sorted already.
+  auto newer = [](const Node* a, const Node* b) { return a->sequence > b->sequence; };
+  if (!std::is_sorted(nodes_.begin(), nodes_.end(), newer)) std::sort(nodes_.begin(), nodes_.end(), newer);
+
+  results_.resize(inputs.size());
+  for (Tensor* t : inputs) {
+    sync_view(*t);
+    if (!t->requires_grad()) fail("One of the differentiated Tensors does not require grad");
+  }
+  if (!inputs.empty()) find_needed(inputs);
+  for (const Edge& edge : root_edges)
+    if (edge.is_leaf() && leaves_.count(edge.tensor())) ++leaves_[edge.tensor()].pending;
+
+  GradMode mode(options_.create_graph);
+  for (size_t i = 0; i < root_edges.size(); ++i) {
+    if (root_edges[i].is_leaf() || (root_edges[i].node()->run == id_ || states_.count(root_edges[i].node())))
+      deliver(root_edges[i], std::move(root_grads[i]));
+    VIVACE_SETTLE(root_edges[i]);
+  }
+  for (size_t i = 0; i < nodes_.size(); ++i) execute(*nodes_[i]);
+
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]->grad_fn) {
+      if (results_[i]) results_[i] = run_tensor_hooks(*inputs[i], std::move(results_[i]));
+      if (results_[i] && options_.accumulate) accumulate_grad(*inputs[i], results_[i], options_.create_graph);
+    } else if (!options_.accumulate) {
+      results_[i] = leaves_[inputs[i]].grad;
+    }
+    if (!results_[i] && !options_.allow_unused)
+      fail("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired "
+           "behavior.");
+  }
+  return std::move(results_);
+}
+
+#undef VIVACE_SETTLE
+
+}  // namespace
+
+TensorRef sum_to_size(Tensor& g, IntList sizes) {
+  const int lead = g.ndim_ - int(sizes.size());
+  Dims dims;
+  for (int d = 0; d < lead; ++d) dims.push(d);
+  for (int d = lead; d < g.ndim_; ++d)
+    if (sizes[size_t(d - lead)] == 1 && g.dims_[d] != 1) dims.push(d);
+  TensorRef sum = dims.n ? ops::sum_dim_IntList(g, IntList(dims), true, std::nullopt) : TensorRef::share(&g);
+  return lead > 0 ? ops::view(*sum, sizes) : sum;
+}
+
+std::vector<TensorRef> run_backward(TensorList roots, TensorList gradients, TensorList inputs, const BackwardOptions& options) {
+  return Run(options)(roots, gradients, inputs);
+}
+
+}  // namespace vivace

@@ -1,0 +1,149 @@
+// In-place on views: the root's history becomes CopySlices, which runs the op's backward on the slice of the gradient; the views
+// of the family take AsStridedBackward0 of the root when they are used next.
+#include "runtime/autograd/view.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "generated/ops.h"
+#include "runtime/autograd/formulas/view.h"
+#include "runtime/autograd/grad.h"
+#include "runtime/autograd/node_object.h"
+#include "runtime/autograd/rebase.h"
+#include "runtime/core/tensor_object.h"
+
+namespace vivace {
+namespace {
+
+/// Sizes, strides and offset as one saved IntList each; the offset is a list of one.
+struct Geometry {
+  IntList sizes, strides;
+  int64_t offset;
+};
+constexpr int kGeometrySaves = 3;
+
+Value owned_list(IntList list) {
+  auto* copy = static_cast<int64_t*>(std::malloc(list.size_bytes() + 1));
+  std::memcpy(copy, list.data(), list.size_bytes());
+  return Value::of(IntList(copy, list.size()));
+}
+
+void save_geometry(Node& node, int at, const Tensor& t) {
+  node.saved()[at] = owned_list(t.sizes());
+  node.saved()[at + 1] = owned_list(t.strides());
+  node.saved()[at + 2] = Value::of(t.storage_offset());
+}
+
+Geometry saved_geometry(Node& node, int at) {
+  const Value* v = node.saved() + at;
+  return {v[0].int_list(), v[1].int_list(), v[2].i};
+}
+
+void check_saved(Node& node) {
+  if (node.released)
+    fail("Trying to backward through the graph a second time: ", node.info->name,
+         " has freed what it saved; pass retain_graph=True to the first backward");
+}
+
+void as_strided_apply(Node& node, Tensor* const* grads, Tensor** out, Needs) {
+  check_saved(node);
+  const Geometry base = saved_geometry(node, 0), view = saved_geometry(node, kGeometrySaves);
+  out[0] = formulas::as_strided_backward(*grads[0], base.sizes, base.strides, base.offset, view.sizes, view.strides, view.offset)
+               .release();
+}
+
+const NodeInfo as_strided_info = {"AsStridedBackward0", as_strided_apply, 1, 2 * kGeometrySaves, 1, false, nullptr, nullptr, 0, nullptr};
+
+constexpr int kFunction = 2 * kGeometrySaves;  // the saved value that holds the op's own node
+
+void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs needs) {
+  check_saved(node);
+  const Geometry base = saved_geometry(node, 0), view = saved_geometry(node, kGeometrySaves);
+  Node& function = *reinterpret_cast<Node*>(node.saved()[kFunction].object);
+  Tensor& g = *grads[0];
+  TensorRef whole = empty_strided(base.sizes, base.strides, g.dtype(), g.device());
+  ops::copy_(*whole, g, false);
+  TensorRef slice = ops::as_strided(*whole, view.sizes, view.strides, view.offset - base.offset);
+  TensorRef slice_grad = ops::clone(*slice, std::nullopt);
+  Tensor* incoming[] = {slice_grad.get()};
+  function.info->apply(function, incoming, out, needs | 1);
+  auto inner = TensorRef::steal(out[0]);
+  if (inner)
+    ops::copy_(*slice, *inner, false);
+  else
+    ops::zero_(*slice);
+  out[0] = whole.release();
+}
+
+const NodeInfo copy_slices_info = {"CopySlices", copy_slices_apply, 0, kFunction + 1, 1, false, nullptr, nullptr, 0, nullptr};
+
+}  // namespace
+
+void regenerate_view(Tensor& t) {
+  Tensor& root = *t.base;
+  t.epoch = root.epoch;
+  if (!root.requires_grad()) {
+    Node* old = std::exchange(t.grad_fn, nullptr);
+    t.keys &= ~bit(Key::Autograd);
+    Py_XDECREF(old);
+    return;
+  }
+  if (t.dtype() != root.dtype())
+    fail("a view of dtype ", t.dtype(), " of a tensor of dtype ", root.dtype(),
+         " can't be used after the tensor was changed in place with gradients recorded; take the view again");
+  Node* node = new_node(as_strided_info, 1, 2 * kGeometrySaves, 1);
+  auto owner = Ref<Node>::steal(node);
+  node->edges()[0] = make_edge(&root);
+  save_geometry(*node, 0, root);
+  save_geometry(*node, kGeometrySaves, t);
+  set_history(t, *node, 0);
+}
+
+void rebase_history(Tensor& self, Node& node) {
+  if (!self.base) {
+    set_history(self, node, 0);
+    ++self.epoch;
+    return;
+  }
+  set_meta(node, 0, self);
+  Tensor& root = *self.base;
+  if (self.dtype() != root.dtype())
+    fail("in-place operations with gradients on a view of dtype ", self.dtype(), " of a tensor of dtype ", root.dtype(),
+         " are not supported; work on a copy");
+  Node* slices = new_node(copy_slices_info, node.nedges, kFunction + 1, 1);
+  auto owner = Ref<Node>::steal(slices);
+  slices->edges()[0] = make_edge(&root);
+  for (uint32_t i = 1; i < node.nedges; ++i) {
+    slices->edges()[i] = node.edges()[i];
+    Py_XINCREF(node.edges()[i].object());
+  }
+  save_geometry(*slices, 0, root);
+  save_geometry(*slices, kGeometrySaves, self);
+  Value& function = slices->saved()[kFunction];
+  function.tag = Tag::Object;
+  function.object = &node;
+  Py_INCREF(&node);
+  set_history(root, *slices, 0);
+  ++root.epoch;
+  regenerate_view(self);
+}
+
+Object* view_kernel(const Op& op, KeySet keys, Value* args) {
+  KeySet found = 0;
+  for (uint32_t m = op.tensor_args; m; m &= m - 1) {
+    if (Tensor* t = args[__builtin_ctz(m)].tensor) {
+      sync_view(*t);
+      found |= t->keys;
+    }
+  }
+  for (uint32_t m = op.list_args; m; m &= m - 1) {
+    for (Tensor* t : args[__builtin_ctz(m)].tensor_list()) {
+      if (!t) continue;
+      sync_view(*t);
+      found |= t->keys;
+    }
+  }
+  return redispatch(op, (keys | (found & ~tls.exclude)) & below(Key::View), args);
+}
+
+}  // namespace vivace
