@@ -2,8 +2,10 @@
 // order, and the one that PyTorch's engine takes. What a run needs lives in the nodes that it claims by its id; a node that another
 // live run has claimed (backward inside backward, or in another thread) keeps its state in a map of this run.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "generated/ops.h"
 #include "runtime/autograd/grad.h"
@@ -64,6 +66,8 @@ class Run {
   void find_needed(TensorList inputs);
   void execute(Node& node);
   void deliver(const Edge& edge, TensorRef grad);
+  /// One gradient less to wait for at a leaf; after the last its hooks run.
+  void settle(const Edge& edge);
   void finish_leaf(Tensor& leaf, LeafState& state);
 
   bool claimed_elsewhere(const Node& node) const {
@@ -181,22 +185,22 @@ void Run::visit(Node& root) {
   }
 }
 
-/// With inputs, only nodes from which one of them can be reached run.
+/// With inputs, gradients go only to nodes that are one's own or from which one can be reached.
 void Run::find_needed(TensorList inputs) {
   selective_ = true;
-  std::unordered_map<Node*, bool> captured;
+  std::unordered_set<Node*> captured;
   leaves_.clear();
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor& t = *inputs[i];
     if (t.grad_fn) {
       captures_.push_back({t.grad_fn, t.output_nr, i});
-      captured[t.grad_fn] = true;
+      captured.insert(t.grad_fn);
     } else {
       leaves_[&t];
     }
   }
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {  // oldest first
-    bool need = false;
+    bool need = captured.count(*node) != 0;
     for (uint32_t i = 0; i < (*node)->nedges; ++i) {
       const Edge& edge = (*node)->edges()[i];
       if (edge.is_leaf()) {
@@ -205,19 +209,13 @@ void Run::find_needed(TensorList inputs) {
         ++leaf->second.pending;
         need = true;
       } else if (edge) {
-        need |= needed(*edge.node()) || captured.count(edge.node());
+        need |= needed(*edge.node());
       }
     }
     if ((*node)->run == id_)
       (*node)->needed = need;
     else
       states_[*node].needed = need;
-  }
-  for (const Capture& c : captures_) {  // gradients must arrive at captured nodes, though these need not run
-    if (c.node->run == id_)
-      ;
-    else if (const auto at = states_.find(c.node); at == states_.end())
-      continue;
   }
 }
 
@@ -281,12 +279,22 @@ void Run::deliver(const Edge& edge, TensorRef grad) {
   slot = sum.release();
 }
 
-/// One leaf edge less to wait for; at the last, the leaf's hooks run.
-#define VIVACE_SETTLE(edge)                                                       \
-  if ((edge).is_leaf() && !leaves_.empty()) {                                     \
-    const auto at = leaves_.find((edge).tensor());                                \
-    if (at != leaves_.end() && --at->second.pending == 0) finish_leaf(*(edge).tensor(), at->second); \
+void Run::settle(const Edge& edge) {
+  if (leaves_.empty() || !edge.is_leaf()) return;
+  const auto at = leaves_.find(edge.tensor());
+  if (at != leaves_.end() && --at->second.pending == 0) finish_leaf(*edge.tensor(), at->second);
+}
+
+/// Puts zeros where no gradient arrived at a differentiable output.
+void fill_undefined(Node& node, Tensor** arrived) {
+  for (uint32_t i = 0; i < node.noutputs; ++i) {
+    const OutputMeta& meta = node.metas[i];
+    if (arrived[i] || !is_differentiable(meta.dtype)) continue;
+    TensorRef zero = empty(meta.sizes(), meta.dtype, meta.device);
+    fill_into(*zero, 0);
+    arrived[i] = zero.release();
   }
+}
 
 void Run::execute(Node& node) {
   constexpr uint32_t kInline = 8;
@@ -298,49 +306,30 @@ void Run::execute(Node& node) {
     if (c.node == &node && arrived[c.nr]) results_[c.index] = TensorRef::share(arrived[c.nr]);
   const uint32_t n = node.nedges;
   Edge* edges = node.edges();
-  if (any && needed(node)) {
-    if (node.info->wants_zeros && node.noutputs > 1) {
-      for (uint32_t i = 0; i < node.noutputs; ++i) {
-        if (arrived[i] || !is_differentiable(node.metas[i].dtype)) continue;
-        TensorRef zero = empty(node.metas[i].sizes(), node.metas[i].dtype, node.metas[i].device);
-        fill_into(*zero, 0);
-        arrived[i] = zero.release();
-      }
-    }
-    Needs needs = 0;
-    for (uint32_t i = 0; i < n && i < 64; ++i) needs |= Needs(wants(edges[i])) << i;
-    Tensor* few[kInline] = {};
-    std::vector<Tensor*> many(n > kInline ? n : 0);
-    Tensor** out = n > kInline ? many.data() : few;
+  Needs needs = 0;
+  for (uint32_t i = 0; i < n && i < 64; ++i) needs |= Needs(wants(edges[i])) << i;
+  if (any && needs) {
+    if (node.info->wants_zeros && node.noutputs > 1) fill_undefined(node, arrived);
+    TensorRef few[kInline];
+    std::vector<TensorRef> many(n > kInline ? n : 0);
+    TensorRef* out = n > kInline ? many.data() : few;
     try {
-      node.info->apply(node, arrived, out, needs);
+      node.info->apply(node, arrived, reinterpret_cast<Tensor**>(out), needs);
     } catch (Error& e) {
-      if (e.text.find("forward operation") == std::string::npos && node.code)
+      if (node.code && e.text.find("forward operation") == std::string::npos)
         e.text += str("; raised in ", node.info->name, ", whose forward operation was at ",
                       python_hooks.describe_line(node.code, node.lasti));
-      for (uint32_t i = 0; i < n; ++i) Py_XDECREF(out[i]);
       throw;
     }
     if (node.run == id_) drop_buffer(node);  // so that gradients that passed through can be changed in place
-    if (node.extra) run_node_post_hooks(node, out);
+    if (node.extra) run_node_post_hooks(node, reinterpret_cast<Tensor**>(out));
     if (!options_.keep_graph) release_saved(node);
-    for (uint32_t i = 0; i < n; ++i) {
-      auto grad = TensorRef::steal(out[i]);
-      out[i] = nullptr;
-      if (!edges[i]) continue;
-      if (grad && wants(edges[i])) {
-        try {
-          deliver(edges[i], std::move(grad));
-        } catch (...) {
-          for (uint32_t k = i + 1; k < n; ++k) Py_XDECREF(out[k]);
-          throw;
-        }
-      }
-    }
+    for (uint32_t i = 0; i < n; ++i)
+      if (out[i] && wants(edges[i])) deliver(edges[i], std::move(out[i]));
   } else if (node.run == id_) {
     drop_buffer(node);
   }
-  for (uint32_t i = 0; i < n; ++i) VIVACE_SETTLE(edges[i]);
+  for (uint32_t i = 0; i < n; ++i) settle(edges[i]);
 }
 
 std::vector<TensorRef> Run::operator()(TensorList roots, TensorList gradients, TensorList inputs) {
@@ -386,7 +375,7 @@ std::vector<TensorRef> Run::operator()(TensorList roots, TensorList gradients, T
   for (size_t i = 0; i < root_edges.size(); ++i) {
     if (root_edges[i].is_leaf() || (root_edges[i].node()->run == id_ || states_.count(root_edges[i].node())))
       deliver(root_edges[i], std::move(root_grads[i]));
-    VIVACE_SETTLE(root_edges[i]);
+    settle(root_edges[i]);
   }
   for (size_t i = 0; i < nodes_.size(); ++i) execute(*nodes_[i]);
 
@@ -403,8 +392,6 @@ std::vector<TensorRef> Run::operator()(TensorList roots, TensorList gradients, T
   }
   return std::move(results_);
 }
-
-#undef VIVACE_SETTLE
 
 }  // namespace
 
