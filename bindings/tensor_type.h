@@ -1,14 +1,10 @@
-// What the rest of the bindings knows of the Python type of tensors.
+// The Python types Tensor and Parameter.
 #pragma once
-#include "runtime/core/tensor.h"
+#include "runtime/core/tensor_object.h"
 
 namespace vivace {
 
-extern PyTypeObject* tensor_type;
-
-inline bool is_tensor_exact(Object* object) { return Py_IS_TYPE(object, tensor_type); }
-inline bool is_tensor(Object* object) {
-  return is_tensor_exact(object) || PyType_IsSubtype(Py_TYPE(object), tensor_type);
-}
+/// Makes the types and adds them to the module. Throws PythonError.
+void init_tensor_type(Object* module);
 
 }  // namespace vivace

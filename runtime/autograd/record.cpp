@@ -133,6 +133,7 @@ Object* record_call(const Op& op, KeySet keys, Value* args) {
   save_arguments(op, args, *node);
   bool differentiable = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!is_tensor(outputs[i])) continue;  // None, where an output was not asked for
     Tensor& t = *outputs[i];
     if ((i < 32 && info.nondiff_outputs >> i & 1) || !is_differentiable(t.dtype())) continue;
     if (needs_grad(&t)) continue;  // the kernel gave an argument back; it keeps its own history

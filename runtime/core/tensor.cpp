@@ -194,11 +194,15 @@ TensorRef scalar_tensor(const Scalar& value, DType dtype, Device device) {
 }
 
 TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
-  Tensor* v = blank(sizes, strides, t.dtype(), t.device());
+  return make_view(t, sizes, strides, offset, t.dtype());
+}
+
+TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, DType dtype) {
+  Tensor* v = blank(sizes, strides, dtype, t.device());
   retain(t.storage_);
   v->storage_ = t.storage_;
   v->version_ = t.version_;
-  v->data_ = t.storage_->data + offset * int64_t(t.item_size());
+  v->data_ = t.storage_->data + offset * int64_t(item_size(dtype));
   Tensor* root = t.base ? t.base : &t;
   Py_INCREF(root);
   v->base = root;

@@ -88,6 +88,8 @@ TensorRef empty_like(const Tensor& t, DType dtype);
 TensorRef scalar_tensor(const Scalar& value, DType dtype, Device device = {});
 /// A view of t's storage, with t (or its root) as base. `offset` counts elements from the start of the storage.
 TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset);
+/// The same with the bytes read as another dtype; strides and offset count its elements.
+TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, DType dtype);
 /// The same elements, storage and version counter, without history or base: what detach() gives.
 TensorRef alias(const Tensor& t);
 /// t itself (shared) if contiguous, else a contiguous copy. No autograd.

@@ -1,0 +1,172 @@
+// Calls from Python to operators: overload resolution in the catalogue's order, direct paths for operators on exact tensors.
+#include "bindings/convert.h"
+#include "bindings/guard.h"
+#include "bindings/parse.h"
+
+namespace vivace {
+namespace {
+
+/// The position of keyword out= with a value other than None; -1 if there is none. `none` is set if out=None was passed.
+Py_ssize_t find_out(Object* const* keyword_values, Object* kwnames, bool& none) {
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(kwnames); ++k) {
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), "out") != 0) continue;
+    none = keyword_values[k] == Py_None;
+    return k;
+  }
+  return -1;
+}
+
+/// The result as the Python name promises it: a named tuple where the catalogue has names.
+Object* named(Object* result, const NamedResult* names) {
+  if (!names || !result) return result;
+  if (!names->type) {
+    std::vector<PyStructSequence_Field> fields;
+    for (int i = 0; i < names->count; ++i) fields.push_back({names->fields[i], nullptr});
+    fields.push_back({nullptr, nullptr});
+    PyStructSequence_Desc desc = {names->name, nullptr, fields.data(), names->count};
+    names->type = PyStructSequence_NewType(&desc);
+    if (!names->type) throw PythonError{};
+  }
+  Object* tuple = checked(PyStructSequence_New(names->type));
+  for (int i = 0; i < names->count; ++i) PyStructSequence_SetItem(tuple, i, Py_NewRef(PyTuple_GET_ITEM(result, i)));
+  Py_DECREF(result);
+  return tuple;
+}
+
+[[noreturn, gnu::cold]] void refuse_all(const Packet& packet, bool with_out, Object* self, Object* const* args, Py_ssize_t nargs,
+                                        Object* kwnames) {
+  std::string given;
+  auto add = [&](const char* key, Object* value) {
+    if (!given.empty()) given += ", ";
+    if (key) given += str(key, "=");
+    given += Py_TYPE(value)->tp_name;
+  };
+  for (Py_ssize_t i = 0; i < nargs; ++i) add(nullptr, args[i]);
+  for (Py_ssize_t k = 0; kwnames && k < PyTuple_GET_SIZE(kwnames); ++k)
+    add(PyUnicode_AsUTF8(PyTuple_GET_ITEM(kwnames, k)), args[nargs + k]);
+  BoundCall call;
+  std::string why;
+  if (packet.count == 1) {
+    const Overload& overload = packet.overloads[0];
+    const Op* op = with_out ? overload.out : overload.op;
+    if (!op) fail_type(packet.qualname, "() got an unexpected keyword argument 'out'");
+    bind_arguments(*op, overload.varargs, self, args, nargs, kwnames, call, &why);
+    fail_type(packet.name, "(): ", why, "; got (", given, "), the signature is ", overload.op->schema);
+  }
+  std::string text = str(packet.name, "() received an invalid combination of arguments - got (", given, "), but expected one of:");
+  for (int i = 0; i < packet.count; ++i) {
+    const Overload& overload = packet.overloads[i];
+    const Op* op = with_out ? overload.out : overload.op;
+    if (!op) continue;
+    bind_arguments(*op, overload.varargs, self, args, nargs, kwnames, call, &why);
+    text += str("\n * ", op->schema, "\n      ", why);
+  }
+  fail_type(text);
+}
+
+Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames);
+
+/// The same call less out=None.
+Object* call_without_out(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames, Py_ssize_t out) {
+  const Py_ssize_t n = PyTuple_GET_SIZE(kwnames);
+  auto names = Ref<Object>::steal(checked(PyTuple_New(n - 1)));
+  std::vector<Object*> values(args, args + nargs);
+  for (Py_ssize_t k = 0, to = 0; k < n; ++k) {
+    if (k == out) continue;
+    PyTuple_SET_ITEM(names.object(), to++, Py_NewRef(PyTuple_GET_ITEM(kwnames, k)));
+    values.push_back(args[nargs + k]);
+  }
+  return call_any(packet, self, values.data(), nargs, names.object());
+}
+
+Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
+  bool with_out = false;
+  if (kwnames) {
+    bool none = false;
+    const Py_ssize_t out = find_out(args + nargs, kwnames, none);
+    if (out >= 0 && none) return call_without_out(packet, self, args, nargs, kwnames, out);
+    with_out = out >= 0;
+  }
+  BoundCall call;
+  for (int i = 0; i < packet.count; ++i) {
+    const Overload& overload = packet.overloads[i];
+    const Op* op = with_out ? overload.out : overload.op;
+    if (!op || !bind_arguments(*op, overload.varargs, self, args, nargs, kwnames, call, nullptr)) continue;
+    return named(dispatch(*op, call.keys, call.args), overload.named);
+  }
+  refuse_all(packet, with_out, self, args, nargs, kwnames);
+}
+
+/// Arguments from position `from` on take their defaults.
+inline void fill_defaults(const Op& op, int from, Value* args) {
+  for (int i = from; i < op.nargs; ++i) args[i] = op.args[i].fallback;
+}
+
+inline Tensor& as_tensor(Object* o) { return *reinterpret_cast<Tensor*>(o); }
+
+Object* call_operator_slow(const Operator& op, Object* a, Object* b) {
+  BoundCall call;
+  Object* both[] = {a, b};
+  Scalar s;
+  if (is_tensor(a)) {
+    for (const Op* candidate : {op.tensor_tensor, op.tensor_scalar})
+      if (candidate && bind_arguments(*candidate, false, a, both + 1, 1, nullptr, call, nullptr))
+        return dispatch(*candidate, call.keys, call.args);
+  } else if (op.scalar_tensor && bind_arguments(*op.scalar_tensor, false, nullptr, both, 2, nullptr, call, nullptr)) {
+    return dispatch(*op.scalar_tensor, call.keys, call.args);
+  } else if (op.swap && op.tensor_scalar && bind_arguments(*op.tensor_scalar, false, b, both, 1, nullptr, call, nullptr)) {
+    return dispatch(*op.tensor_scalar, call.keys, call.args);
+  }
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
+}  // namespace
+
+Object* call_method(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) noexcept {
+  return guarded([&] {
+    const Overload& first = packet.overloads[0];
+    if (nargs == 0 && !kwnames && first.op->nargs == 1 && !first.named) [[likely]] {
+      Value value = Value::of(&as_tensor(self));
+      return dispatch(*first.op, value.tensor->keys, &value);
+    }
+    return call_any(packet, self, args, nargs, kwnames);
+  });
+}
+
+Object* call_function(const Packet& packet, Object* const* args, Py_ssize_t nargs, Object* kwnames) noexcept {
+  return guarded([&] { return call_any(packet, nullptr, args, nargs, kwnames); });
+}
+
+Object* call_property(const Packet& packet, Object* self) noexcept { return call_method(packet, self, nullptr, 0, nullptr); }
+
+Object* call_unary_operator(const Packet& packet, Object* a) noexcept { return call_method(packet, a, nullptr, 0, nullptr); }
+
+Object* call_operator(const Operator& op, Object* a, Object* b) noexcept {
+  return guarded([&]() -> Object* {
+    Value args[8];
+    if (is_tensor_exact(a)) [[likely]] {
+      if (is_tensor_exact(b)) {
+        if (op.tensor_tensor) [[likely]] {
+          args[0] = Value::of(&as_tensor(a));
+          args[1] = Value::of(&as_tensor(b));
+          fill_defaults(*op.tensor_tensor, 2, args);
+          return dispatch(*op.tensor_tensor, as_tensor(a).keys | as_tensor(b).keys, args);
+        }
+      } else if (op.tensor_scalar) {
+        if (PyFloat_CheckExact(b)) {
+          args[1] = Value::of(PyFloat_AS_DOUBLE(b));
+        } else if (int64_t i; PyLong_CheckExact(b) && unwrap_int(b, &i)) {
+          args[1] = Value::of(i);
+        } else {
+          return call_operator_slow(op, a, b);
+        }
+        args[0] = Value::of(&as_tensor(a));
+        fill_defaults(*op.tensor_scalar, 2, args);
+        return dispatch(*op.tensor_scalar, as_tensor(a).keys, args);
+      }
+    }
+    return call_operator_slow(op, a, b);
+  });
+}
+
+}  // namespace vivace

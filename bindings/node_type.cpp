@@ -1,0 +1,166 @@
+// grad_fn objects: one Python type per kind of node, named as PyTorch names it and made when it is first needed.
+#include "bindings/node_type.h"
+
+#include <cstring>
+#include <string>
+
+#include "bindings/convert.h"
+#include "bindings/guard.h"
+#include "runtime/autograd/grad.h"
+#include "runtime/autograd/node_object.h"
+
+namespace vivace {
+namespace {
+
+PyTypeObject* node_type = nullptr;        // the common base, "torch.autograd.graph.Node"
+PyTypeObject* accumulate_type = nullptr;  // AccumulateGrad: what an edge to a leaf looks like from Python
+
+/// The leaf's end of the graph, made on demand for next_functions.
+struct AccumulateGrad : Object {
+  Tensor* variable;
+};
+
+Node& as_node(Object* self) { return *reinterpret_cast<Node*>(self); }
+
+Object* get_name(Object* self, Object*) { return PyUnicode_FromString(as_node(self).info->name); }
+
+Object* get_next_functions(Object* self, void*) {
+  return guarded([&] {
+    Node& node = as_node(self);
+    auto functions = Ref<Object>::steal(checked(PyTuple_New(node.nedges)));
+    for (uint32_t i = 0; i < node.nedges; ++i) {
+      const Edge& edge = node.edges()[i];
+      Object* target = !edge            ? Py_NewRef(Py_None)
+                       : edge.is_leaf() ? accumulate_grad(*edge.tensor())
+                                        : Py_NewRef(reinterpret_cast<Object*>(edge.node()));
+      PyTuple_SET_ITEM(functions.object(), i, checked(Py_BuildValue("(Nk)", target, (unsigned long)edge.nr())));
+    }
+    return functions.release();
+  });
+}
+
+Object* get_forward_line(Object* self, void*) {
+  return guarded([&]() -> Object* {
+    Node& node = as_node(self);
+    if (!node.code) Py_RETURN_NONE;
+    return PyUnicode_FromString(python_hooks.describe_line(node.code, node.lasti).c_str());
+  });
+}
+
+Object* get_sequence_nr(Object* self, Object*) { return PyLong_FromUnsignedLongLong(as_node(self).sequence); }
+
+Object* node_repr(Object* self) {
+  auto name = Ref<Object>::steal(PyType_GetName(Py_TYPE(self)));
+  return name ? PyUnicode_FromFormat("<%U object at %p>", name.object(), self) : nullptr;
+}
+
+Object* node_sizeof(Object* self, Object*) {
+  Node& node = as_node(self);
+  return PyLong_FromSize_t(sizeof(Node) + node.nedges * sizeof(Edge) + node.capacity * sizeof(Value));
+}
+
+PyMethodDef methods[] = {
+    {"name", get_name, METH_NOARGS, "The node's kind, such as 'AddBackward0'."},
+    {"__sizeof__", node_sizeof, METH_NOARGS, nullptr},
+    {"_sequence_nr", get_sequence_nr, METH_NOARGS, "Place in the order of creation."},
+    {nullptr, nullptr, 0, nullptr},
+};
+PyGetSetDef getset[] = {
+    {"next_functions", get_next_functions, nullptr, "((node, output number), ...): where the gradients of the inputs go.", nullptr},
+    {"forward_line", get_forward_line, nullptr, "Where the forward operation was called, 'file.py:12 in f'.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+int accumulate_traverse(Object* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(reinterpret_cast<AccumulateGrad*>(self)->variable);
+  return 0;
+}
+
+int accumulate_clear(Object* self) {
+  Tensor* variable = std::exchange(reinterpret_cast<AccumulateGrad*>(self)->variable, nullptr);
+  if (variable && variable->extra) variable->extra->accumulate_grad = nullptr;
+  Py_XDECREF(variable);
+  return 0;
+}
+
+void accumulate_dealloc(Object* self) {
+  PyObject_GC_UnTrack(self);
+  PyTypeObject* type = Py_TYPE(self);
+  accumulate_clear(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+Object* accumulate_variable(Object* self, void*) {
+  return Py_XNewRef(reinterpret_cast<Object*>(reinterpret_cast<AccumulateGrad*>(self)->variable));
+}
+Object* accumulate_name(Object*, Object*) { return PyUnicode_FromString("torch::autograd::AccumulateGrad"); }
+Object* accumulate_next(Object*, void*) { return PyTuple_New(0); }
+
+PyMethodDef accumulate_methods[] = {
+    {"name", accumulate_name, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+PyGetSetDef accumulate_getset[] = {
+    {"variable", accumulate_variable, nullptr, "The leaf.", nullptr},
+    {"next_functions", accumulate_next, nullptr, "Empty.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyTypeObject* make_type(const char* name, PyType_Slot* slots, size_t size, int item_size, unsigned flags, PyTypeObject* base) {
+  PyType_Spec spec = {name, int(size), item_size,
+                      unsigned(flags | Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION), slots};
+  return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpecWithBases(&spec, reinterpret_cast<Object*>(base))));
+}
+
+PyTypeObject* make_node_type(const NodeInfo& info) {
+  PyType_Slot slots[] = {{0, nullptr}};
+  // The name has to outlive the type, which lives as long as the process.
+  char* name = strdup(str("torch.autograd.graph.", info.name).c_str());
+  return make_type(name, slots, 0, 1, 0, node_type);
+}
+
+}  // namespace
+
+Object* accumulate_grad(Tensor& leaf) {
+  TensorExtra& e = extra(leaf);
+  if (e.accumulate_grad) return Py_NewRef(reinterpret_cast<Object*>(e.accumulate_grad));
+  auto* node = PyObject_GC_New(AccumulateGrad, accumulate_type);
+  if (!node) throw PythonError{};
+  node->variable = &leaf;
+  Py_INCREF(&leaf);
+  e.accumulate_grad = reinterpret_cast<Node*>(node);
+  PyObject_GC_Track(node);
+  return node;
+}
+
+Node* allocate_node(PyTypeObject* type, size_t bytes) {
+  // The types' item size is one byte, so the collector's allocator makes room for what follows the struct.
+  auto* node = reinterpret_cast<Node*>(PyObject_GC_NewVar(PyVarObject, type, Py_ssize_t(bytes - sizeof(Node))));
+  if (!node) throw PythonError{};
+  return node;
+}
+
+void init_node_type(Object* module) {
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)}, {Py_tp_traverse, reinterpret_cast<void*>(node_traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(node_clear)},     {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
+      {Py_tp_methods, methods},                               {Py_tp_getset, getset},
+      {0, nullptr},
+  };
+  node_type = make_type("torch.autograd.graph.Node", slots, sizeof(Node), 1, Py_TPFLAGS_BASETYPE, nullptr);
+  PyType_Slot accumulate_slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(accumulate_dealloc)},
+      {Py_tp_traverse, reinterpret_cast<void*>(accumulate_traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(accumulate_clear)},
+      {Py_tp_methods, accumulate_methods},
+      {Py_tp_getset, accumulate_getset},
+      {0, nullptr},
+  };
+  accumulate_type = make_type("torch.autograd.graph.AccumulateGrad", accumulate_slots, sizeof(AccumulateGrad), 0, 0, nullptr);
+  python_hooks.make_node_type = make_node_type;
+  checked(PyModule_AddObjectRef(module, "Node", reinterpret_cast<Object*>(node_type)));
+}
+
+}  // namespace vivace

@@ -1,0 +1,299 @@
+#include "bindings/tensor_attributes.h"
+
+#include <cstdlib>
+
+#include "bindings/autograd.h"
+#include "bindings/convert.h"
+#include "runtime/autograd/grad.h"
+#include "runtime/autograd/view.h"
+#include "runtime/dispatch/keys.h"
+
+namespace vivace {
+namespace {
+
+Tensor& as_tensor(Object* self) { return *reinterpret_cast<Tensor*>(self); }
+
+// ---- attributes
+
+Object* get_shape(Object* self, void*) {
+  return guarded([&] { return wrap_size(as_tensor(self).sizes()); });
+}
+Object* get_dtype(Object* self, void*) { return wrap(as_tensor(self).dtype()); }
+Object* get_device(Object* self, void*) {
+  return guarded([&] { return wrap(as_tensor(self).device()); });
+}
+Object* get_layout(Object*, void*) {
+  return guarded([&] { return wrap(Layout::Strided); });
+}
+Object* get_ndim(Object* self, void*) { return PyLong_FromLong(as_tensor(self).ndim_); }
+Object* get_itemsize(Object* self, void*) { return PyLong_FromSize_t(as_tensor(self).item_size()); }
+Object* get_nbytes(Object* self, void*) { return PyLong_FromSize_t(as_tensor(self).nbytes()); }
+Object* get_version(Object* self, void*) { return PyLong_FromUnsignedLong(*as_tensor(self).version_); }
+Object* get_output_nr(Object* self, void*) { return PyLong_FromUnsignedLong(as_tensor(self).output_nr); }
+Object* get_base(Object* self, void*) {
+  Tensor* base = as_tensor(self).base;
+  return Py_NewRef(base ? static_cast<Object*>(base) : Py_None);
+}
+Object* get_is_meta(Object* self, void*) { return PyBool_FromLong(as_tensor(self).is_meta()); }
+Object* get_is_cpu(Object* self, void*) { return PyBool_FromLong(as_tensor(self).device().type == DeviceType::CPU); }
+Object* get_false(Object*, void*) { Py_RETURN_FALSE; }
+
+Object* get_requires_grad(Object* self, void*) {
+  return guarded([&] {
+    sync_view(as_tensor(self));
+    return PyBool_FromLong(as_tensor(self).requires_grad());
+  });
+}
+int set_requires_grad_attribute(Object* self, Object* value, void*) {
+  return guarded_or(-1, [&] {
+    if (!value || !PyBool_Check(value)) fail_type("requires_grad must be a bool");
+    set_requires_grad(as_tensor(self), value == Py_True);
+    return 0;
+  });
+}
+Object* get_is_leaf(Object* self, void*) {
+  return guarded([&] {
+    sync_view(as_tensor(self));
+    return PyBool_FromLong(as_tensor(self).is_leaf());
+  });
+}
+Object* get_grad_fn(Object* self, void*) {
+  return guarded([&] {
+    Tensor& t = as_tensor(self);
+    sync_view(t);
+    return Py_NewRef(t.grad_fn ? static_cast<Object*>(t.grad_fn) : Py_None);
+  });
+}
+int set_grad_fn(Object* self, Object* value, void*) {
+  return guarded_or(-1, [&] {
+    if (value != Py_None) fail("_grad_fn can be only set to None");
+    detach_in_place(as_tensor(self));
+    return 0;
+  });
+}
+
+Object* get_grad(Object* self, void*) {
+  Tensor& t = as_tensor(self);
+  return Py_NewRef(t.grad ? static_cast<Object*>(t.grad) : Py_None);
+}
+int set_grad(Object* self, Object* value, void*) {
+  return guarded_or(-1, [&] {
+    Tensor& t = as_tensor(self);
+    Tensor* grad = nullptr;
+    if (value && value != Py_None) {
+      if (!is_tensor(value)) fail_type("assigned grad expected to be a Tensor or None but got grad of type ", Py_TYPE(value)->tp_name);
+      grad = &as_tensor(value);
+      if (grad == &t) fail("can't assign Variable as its own grad");
+      if (grad->dtype() != t.dtype())
+        fail("attempting to assign a gradient with dtype '", grad->dtype(), "' to a tensor with dtype '", t.dtype(),
+             "'. Please ensure that the gradient and the tensor have the same dtype");
+      if (!(grad->device() == t.device())) fail("attempting to assign a gradient on another device than the tensor's");
+      if (str(grad->sizes()) != str(t.sizes()))
+        fail("attempting to assign a gradient of size '", grad->sizes(), "' to a tensor of size '", t.sizes(),
+             "'. Please ensure that the gradient and the tensor are the same size");
+      Py_INCREF(grad);
+      track(t);
+    }
+    Tensor* old = std::exchange(t.grad, grad);
+    Py_XDECREF(old);
+    return 0;
+  });
+}
+
+Object* get_data(Object* self, void*) {
+  return guarded([&] {
+    TensorRef data = alias(as_tensor(self));
+    detach_version(*data);
+    return data.release();
+  });
+}
+int set_data(Object* self, Object* value, void*) {
+  return guarded_or(-1, [&] {
+    if (!value || !is_tensor(value)) fail_type("Variable data has to be a tensor, but got ", value ? Py_TYPE(value)->tp_name : "nothing");
+    assume_data(as_tensor(self), as_tensor(value));
+    return 0;
+  });
+}
+
+Object* get_name(Object* self, void*) {
+  const TensorExtra* e = as_tensor(self).extra;
+  return Py_NewRef(e && e->name ? e->name : Py_None);
+}
+int set_name(Object* self, Object* value, void*) {
+  return guarded_or(-1, [&] {
+    Object* old = std::exchange(extra(as_tensor(self)).name, Py_XNewRef(value));
+    Py_XDECREF(old);
+    return 0;
+  });
+}
+
+// ---- methods
+
+Object* element_of(IntList list, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
+  Object* dim = nargs == 1 ? args[0] : kwnames && PyTuple_GET_SIZE(kwnames) == 1 ? args[nargs] : nullptr;
+  if (!dim || dim == Py_None) return nullptr;
+  int64_t d;
+  if (!unwrap_int(dim, &d)) fail_type("argument 'dim' must be int, not ", Py_TYPE(dim)->tp_name);
+  if (list.empty()) {
+    wrap_dim(d, 0);
+    fail_index("Dimension specified as ", d, " but tensor has no dimensions");
+  }
+  return PyLong_FromLongLong(list[size_t(wrap_dim(d, int64_t(list.size())))]);
+}
+Object* size(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
+  return guarded([&] {
+    const IntList sizes = as_tensor(self).sizes();
+    if (Object* one = element_of(sizes, args, nargs, kwnames)) return one;
+    return wrap_size(sizes);
+  });
+}
+Object* stride(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
+  return guarded([&] {
+    const IntList strides = as_tensor(self).strides();
+    if (Object* one = element_of(strides, args, nargs, kwnames)) return one;
+    return wrap_tuple(strides);
+  });
+}
+Object* dim(Object* self, Object*) { return PyLong_FromLong(as_tensor(self).ndim_); }
+Object* numel(Object* self, Object*) { return PyLong_FromLongLong(as_tensor(self).numel_); }
+Object* element_size(Object* self, Object*) { return PyLong_FromSize_t(as_tensor(self).item_size()); }
+Object* storage_offset(Object* self, Object*) { return PyLong_FromLongLong(as_tensor(self).storage_offset()); }
+Object* data_ptr(Object* self, Object*) {
+  const Tensor& t = as_tensor(self);
+  return PyLong_FromVoidPtr(t.numel_ ? t.data_ : nullptr);
+}
+Object* is_contiguous(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
+  return guarded([&] {
+    MemoryFormat format = MemoryFormat::Contiguous;
+    Object* given = nargs ? args[0] : kwnames ? args[nargs] : nullptr;
+    if (given && !unwrap_memory_format(given, &format))
+      fail_type("is_contiguous(): argument 'memory_format' must be torch.memory_format, not ", Py_TYPE(given)->tp_name);
+    return PyBool_FromLong(as_tensor(self).is_contiguous(format));
+  });
+}
+Object* get_device_index(Object*, Object*) { return PyLong_FromLong(-1); }
+Object* is_floating_point(Object* self, Object*) { return PyBool_FromLong(is_floating(as_tensor(self).dtype())); }
+Object* is_complex_method(Object* self, Object*) { return PyBool_FromLong(is_complex(as_tensor(self).dtype())); }
+Object* is_signed_method(Object* self, Object*) { return PyBool_FromLong(is_signed(as_tensor(self).dtype())); }
+
+Object* requires_grad_(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
+  return guarded([&] {
+    Object* given = nargs ? args[0] : kwnames ? args[nargs] : Py_True;
+    bool value;
+    if (!unwrap_bool(given, &value)) fail_type("requires_grad_(): argument 'requires_grad' must be bool, not ", Py_TYPE(given)->tp_name);
+    set_requires_grad(as_tensor(self), value);
+    return Py_NewRef(self);
+  });
+}
+Object* detach_(Object* self, Object*) {
+  return guarded([&] {
+    detach_in_place(as_tensor(self));
+    return Py_NewRef(self);
+  });
+}
+
+PyTypeObject* subclass_of_tensor(Object* type, const char* who) {
+  if (!PyType_Check(type) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_type))
+    fail_type(who, "(): the class must be a subclass of Tensor");
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+Object* as_subclass(Object* self, Object* type) {
+  return guarded([&] { return retyped(as_tensor(self), subclass_of_tensor(type, "as_subclass")).release(); });
+}
+Object* make_subclass(Object*, Object* const* args, Py_ssize_t nargs) {
+  return guarded([&] {
+    if (nargs < 2 || nargs > 3 || !is_tensor(args[1])) fail_type("_make_subclass(cls, data, require_grad=False) expects a class and a Tensor");
+    TensorRef t = retyped(as_tensor(args[1]), subclass_of_tensor(args[0], "_make_subclass"));
+    if (nargs == 3 && PyObject_IsTrue(args[2]) == 1) set_requires_grad(*t, true);
+    return t.release();
+  });
+}
+
+PyCFunction fast(PyCFunctionFastWithKeywords f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)); }
+
+}  // namespace
+
+TensorRef retyped(const Tensor& t, PyTypeObject* type) {
+  if (type == tensor_type) return alias(t);
+  auto fresh = TensorRef::steal(reinterpret_cast<Tensor*>(checked(type->tp_alloc(type, 0))));
+  fresh->dims_ = fresh->inline_dims_;
+  assume_data(*fresh, t);
+  fresh->version_ = &fresh->storage_->version;
+  return fresh;
+}
+
+void assume_data(Tensor& t, const Tensor& from) {
+  if (t.requires_grad() && !is_differentiable(from.dtype()))
+    fail("a tensor that requires grad can't get data of dtype ", from.dtype());
+  retain(from.storage_);
+  Storage* old = std::exchange(t.storage_, from.storage_);
+  const bool own_version = t.extra && t.extra->own_version;
+  if (!own_version) t.version_ = &t.storage_->version;
+  t.dtype_ = from.dtype_;
+  t.device_ = from.device_;
+  t.keys = (t.keys & ~kBackendKeys) | backend_key(from.device_.type);
+  set_layout(t, from.sizes(), from.strides(), from.storage_offset());
+  if (old) release(old);
+}
+
+PyGetSetDef kTensorAttributes[] = {
+    {"shape", get_shape, nullptr, "Sizes of all dimensions, a torch.Size.", nullptr},
+    {"dtype", get_dtype, nullptr, "Type of the elements.", nullptr},
+    {"device", get_device, nullptr, "Where the memory is.", nullptr},
+    {"layout", get_layout, nullptr, "Always torch.strided.", nullptr},
+    {"ndim", get_ndim, nullptr, "Number of dimensions.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"requires_grad", get_requires_grad, set_requires_grad_attribute, "Whether operations on this tensor are recorded.", nullptr},
+    {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operation made this tensor.", nullptr},
+    {"grad_fn", get_grad_fn, nullptr, "The node that made this tensor, or None.", nullptr},
+    {"_grad_fn", get_grad_fn, set_grad_fn, nullptr, nullptr},
+    {"grad", get_grad, set_grad, "The gradient that backward() accumulated, or None.", nullptr},
+    {"_grad", get_grad, set_grad, nullptr, nullptr},
+    {"data", get_data, set_data, "The same elements without history; writes to it go unnoticed by autograd.", nullptr},
+    {"_version", get_version, nullptr, "How often the elements were changed in place.", nullptr},
+    {"_base", get_base, nullptr, "Of a view, the tensor that it views.", nullptr},
+    {"output_nr", get_output_nr, nullptr, "Which output of grad_fn this is.", nullptr},
+    {"name", get_name, set_name, nullptr, nullptr},
+    {"is_cpu", get_is_cpu, nullptr, nullptr, nullptr},
+    {"is_meta", get_is_meta, nullptr, nullptr, nullptr},
+    {"is_cuda", get_false, nullptr, nullptr, nullptr},
+    {"is_xpu", get_false, nullptr, nullptr, nullptr},
+    {"is_mps", get_false, nullptr, nullptr, nullptr},
+    {"is_mkldnn", get_false, nullptr, nullptr, nullptr},
+    {"is_sparse", get_false, nullptr, nullptr, nullptr},
+    {"is_sparse_csr", get_false, nullptr, nullptr, nullptr},
+    {"is_quantized", get_false, nullptr, nullptr, nullptr},
+    {"is_nested", get_false, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMethodDef kTensorObjectMethods[] = {
+    {"size", fast(size), METH_FASTCALL | METH_KEYWORDS, "size(dim=None): torch.Size of all dimensions, or the int of one."},
+    {"stride", fast(stride), METH_FASTCALL | METH_KEYWORDS, "stride(dim=None): elements between neighbours, per dimension or of one."},
+    {"dim", dim, METH_NOARGS, "Number of dimensions."},
+    {"ndimension", dim, METH_NOARGS, "Number of dimensions."},
+    {"numel", numel, METH_NOARGS, "Number of elements."},
+    {"nelement", numel, METH_NOARGS, "Number of elements."},
+    {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
+    {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first one in the storage."},
+    {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
+    {"is_contiguous", fast(is_contiguous), METH_FASTCALL | METH_KEYWORDS, "is_contiguous(memory_format=torch.contiguous_format): whether there are no gaps in that order."},
+    {"get_device", get_device_index, METH_NOARGS, "Index of the accelerator; -1 on the CPU."},
+    {"is_floating_point", is_floating_point, METH_NOARGS, nullptr},
+    {"is_complex", is_complex_method, METH_NOARGS, nullptr},
+    {"is_signed", is_signed_method, METH_NOARGS, nullptr},
+    {"requires_grad_", fast(requires_grad_), METH_FASTCALL | METH_KEYWORDS, "requires_grad_(requires_grad=True): starts or stops recording on this leaf."},
+    {"detach_", detach_, METH_NOARGS, "Makes this tensor a leaf without history."},
+    {"as_subclass", as_subclass, METH_O, "as_subclass(cls): the same elements as an object of a subclass of Tensor."},
+    {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(make_subclass)), METH_FASTCALL | METH_STATIC, nullptr},
+    {"backward", fast(tensor_backward), METH_FASTCALL | METH_KEYWORDS,
+     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): accumulates gradients into the leaves."},
+    {"register_hook", register_hook, METH_O, "register_hook(hook): calls hook(grad) when this tensor's gradient is computed."},
+    {"register_post_accumulate_grad_hook", register_post_accumulate_grad_hook, METH_O,
+     "register_post_accumulate_grad_hook(hook): calls hook(self) after backward() added to this leaf's grad."},
+    {"retain_grad", retain_grad, METH_NOARGS, "Lets backward() fill .grad of this tensor, which is no leaf."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace vivace

@@ -1,0 +1,15 @@
+// Attributes and methods of Tensor that are about the object rather than its values.
+#pragma once
+#include "runtime/core/tensor_object.h"
+
+namespace vivace {
+
+extern PyGetSetDef kTensorAttributes[];  // shape, dtype, grad, requires_grad, ...
+extern PyMethodDef kTensorObjectMethods[];  // size, stride, numel, backward, register_hook, ...
+
+/// A new object of a subclass of Tensor over t's storage, a leaf.
+TensorRef retyped(const Tensor& t, PyTypeObject* type);
+/// Lets t take over the layout, dtype and storage of `from` (what `t.data = from` does).
+void assume_data(Tensor& t, const Tensor& from);
+
+}  // namespace vivace

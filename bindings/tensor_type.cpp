@@ -1,0 +1,211 @@
+// The Python types Tensor and Parameter: life cycle, collection, slots.
+#include "bindings/tensor_type.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "bindings/convert.h"
+#include "bindings/exports.h"
+#include "bindings/packet.h"
+#include "bindings/tensor_attributes.h"
+#include "runtime/autograd/grad.h"
+
+namespace vivace {
+namespace {
+
+Object* repr_function = nullptr;  // the Python function behind repr()
+
+Tensor& as_tensor(Object* self) { return *reinterpret_cast<Tensor*>(self); }
+
+void free_extra(Tensor& t) {
+  TensorExtra* e = std::exchange(t.extra, nullptr);
+  if (!e) return;
+  if (e->own_version && --e->own_version->refcount == 0) delete e->own_version;
+  Py_XDECREF(e->hooks);
+  Py_XDECREF(e->post_accumulate_hooks);
+  Py_XDECREF(e->name);
+  delete e;
+}
+
+/// Cuts what can lead back to the tensor.
+int tensor_clear(Object* self) {
+  Tensor& t = as_tensor(self);
+  Py_CLEAR(t.dict);
+  if (t.extra) {
+    Py_CLEAR(t.extra->hooks);
+    Py_CLEAR(t.extra->post_accumulate_hooks);
+  }
+  Node* node = std::exchange(t.grad_fn, nullptr);
+  Py_XDECREF(node);
+  Tensor* grad = std::exchange(t.grad, nullptr);
+  Py_XDECREF(grad);
+  Tensor* base = std::exchange(t.base, nullptr);
+  Py_XDECREF(base);
+  return 0;
+}
+
+void tensor_dealloc(Object* self) {
+  Tensor& t = as_tensor(self);
+  PyObject_GC_UnTrack(self);
+  if (t.weakrefs) PyObject_ClearWeakRefs(self);
+  if (t.grad_fn || t.grad || t.base || t.dict || t.extra) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    tensor_clear(self);
+    free_extra(t);
+    PyErr_Restore(type, value, traceback);
+  }
+  recycle_tensor(&t);
+}
+
+int tensor_traverse(Object* self, visitproc visit, void* arg) {
+  Tensor& t = as_tensor(self);
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(t.dict);
+  Py_VISIT(reinterpret_cast<Object*>(t.grad_fn));
+  Py_VISIT(t.grad);
+  Py_VISIT(t.base);
+  if (t.extra) {
+    Py_VISIT(t.extra->hooks);
+    Py_VISIT(t.extra->post_accumulate_hooks);
+  }
+  return 0;
+}
+
+int tensor_setattro(Object* self, Object* name, Object* value) {
+  const int status = PyObject_GenericSetAttr(self, name, value);
+  if (as_tensor(self).dict) track(as_tensor(self));
+  return status;
+}
+
+Object* tensor_richcompare(Object* a, Object* b, int comparison) { return call_operator(kTensorComparisons[comparison], a, b); }
+
+Py_hash_t tensor_hash(Object* self) { return Py_hash_t(reinterpret_cast<uintptr_t>(self) >> 4); }
+
+Object* tensor_repr(Object* self) {
+  if (!repr_function) return PyUnicode_FromFormat("<Tensor at %p>", self);
+  return PyObject_CallOneArg(repr_function, self);
+}
+
+Object* tensor_new(PyTypeObject* type, Object* args, Object* kwargs) {
+  return guarded([&]() -> Object* {
+    auto t = Ref<Object>::steal(checked(legacy_tensor_new(default_dtype, args, kwargs)));
+    if (type == tensor_type) return t.release();
+    return retyped(as_tensor(t.object()), type).release();
+  });
+}
+
+Object* parameter_new(PyTypeObject* type, Object* args, Object* kwargs) {
+  static const char* names[] = {"data", "requires_grad", nullptr};
+  Object* data = Py_None;
+  int requires_grad = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Op:Parameter", const_cast<char**>(names), &data, &requires_grad)) return nullptr;
+  return guarded([&]() -> Object* {
+    TensorRef source;
+    if (data == Py_None)
+      source = empty({0}, default_dtype);
+    else if (is_tensor(data))
+      source = TensorRef::share(&as_tensor(data));
+    else
+      fail_type("Parameter(): argument 'data' must be Tensor, not ", Py_TYPE(data)->tp_name);
+    TensorRef parameter = retyped(*source, type);
+    if (requires_grad) set_requires_grad(*parameter, true);
+    return parameter.release();
+  });
+}
+
+/// `Parameter(...)` has done everything in __new__.
+int accept_init(Object*, Object*, Object*) { return 0; }
+
+Object* set_repr(Object*, Object* function) {
+  Object* old = std::exchange(repr_function, Py_NewRef(function));
+  Py_XDECREF(old);
+  Py_RETURN_NONE;
+}
+PyMethodDef module_functions[] = {
+    {"_set_repr", set_repr, METH_O, "Sets the function that repr() of a tensor calls."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyMemberDef members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Tensor, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Tensor, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+template <class T>
+void append(std::vector<T>& to, const T* from) {
+  for (; from->name; ++from) to.push_back(*from);
+}
+
+template <class F>
+PyType_Slot slot(int id, F* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+PyTypeObject* make_type(Object* module, const char* name, std::vector<PyType_Slot> slots, PyTypeObject* base) {
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {name, int(sizeof(Tensor)), 0, unsigned(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC), slots.data()};
+  auto* type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromModuleAndSpec(module, &spec, reinterpret_cast<Object*>(base))));
+  checked(PyModule_AddObjectRef(module, strrchr(name, '.') + 1, reinterpret_cast<Object*>(type)));
+  return type;
+}
+
+}  // namespace
+
+void init_tensor_type(Object* module) {
+  // CPython keeps pointers to these tables for the life of the type.
+  static std::vector<PyMethodDef> methods;
+  static std::vector<PyGetSetDef> getset;
+  append(methods, kTensorMethods);
+  append(methods, kItemMethods);
+  append(methods, kNumpyMethods);
+  append(methods, kDlpackMethods);
+  append(methods, kTensorObjectMethods);
+  methods.push_back({nullptr, nullptr, 0, nullptr});
+  append(getset, kTensorAttributes);
+  append(getset, kTensorProperties);
+  append(getset, kNumpyGetSets);
+  getset.push_back({"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr});
+  getset.push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
+
+  std::vector<PyType_Slot> slots = {
+      slot(Py_tp_dealloc, tensor_dealloc),
+      slot(Py_tp_traverse, tensor_traverse),
+      slot(Py_tp_clear, tensor_clear),
+      slot(Py_tp_setattro, tensor_setattro),
+      slot(Py_tp_richcompare, tensor_richcompare),
+      slot(Py_tp_hash, tensor_hash),
+      slot(Py_tp_repr, tensor_repr),
+      slot(Py_tp_new, tensor_new),
+      slot(Py_tp_init, accept_init),
+      slot(Py_tp_iter, tensor_iter),
+      slot(Py_mp_subscript, tensor_subscript),
+      slot(Py_mp_ass_subscript, tensor_ass_subscript),
+      slot(Py_mp_length, tensor_length),
+      slot(Py_sq_length, tensor_length),
+      slot(Py_sq_item, tensor_sequence_item),
+      slot(Py_sq_contains, tensor_contains),
+      slot(Py_nb_bool, tensor_bool),
+      slot(Py_nb_int, tensor_int),
+      slot(Py_nb_float, tensor_float),
+      slot(Py_nb_index, tensor_index),
+      {Py_tp_methods, methods.data()},
+      {Py_tp_getset, getset.data()},
+      {Py_tp_members, members},
+      {Py_tp_doc, const_cast<char*>("A multi-dimensional array of one element type, on which operations can be recorded for backward().")},
+  };
+  for (const PyType_Slot* s = kTensorOperatorSlots; s->slot; ++s) slots.push_back(*s);
+  tensor_type = make_type(module, "torch.Tensor", std::move(slots), nullptr);
+
+  parameter_type = make_type(module, "torch.nn.parameter.Parameter",
+                             {slot(Py_tp_dealloc, tensor_dealloc), slot(Py_tp_traverse, tensor_traverse), slot(Py_tp_clear, tensor_clear),
+                              slot(Py_tp_new, parameter_new), slot(Py_tp_init, accept_init),
+                              {Py_tp_doc, const_cast<char*>("A tensor that is a parameter of a module: Parameter(data=None, requires_grad=True).")}},
+                             tensor_type);
+  checked(PyModule_AddFunctions(module, module_functions));
+}
+
+}  // namespace vivace
