@@ -6,6 +6,7 @@
 #include "bindings/frame.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/hooks.h"
+#include "runtime/autograd/node_object.h"
 #include "runtime/autograd/view.h"
 
 namespace vivace {
@@ -60,10 +61,9 @@ Object* run_backward_function(Object*, Object* args, Object* kwargs) {
 }
 
 /// Adds a callable to a dict of hooks; returns its key.
-Object* add_hook(Object*& hooks, Object* hook) {
+Object* add_hook(Object* hooks, Object* hook) {
   static long long next_id = 0;
   if (!PyCallable_Check(hook)) fail_type("a hook must be callable, not ", Py_TYPE(hook)->tp_name);
-  if (!hooks) hooks = checked(PyDict_New());
   auto key = Ref<Object>::steal(checked(PyLong_FromLongLong(next_id++)));
   checked(PyDict_SetItem(hooks, key.object(), hook));
   return key.release();
@@ -75,10 +75,23 @@ Object* removable_handle(Object* hooks, Ref<Object> key) {
   return checked(PyObject_CallMethod(module.object(), "_handle_for", "OO", hooks, key.object()));
 }
 
-Object*& hooks_of(Tensor& t) {
+/// The hooks of a leaf stand in the tensor; those of other tensors in their node, by output number.
+Object* hooks_of(Tensor& t) {
   sync_view(t);
   if (!t.requires_grad()) fail("cannot register a hook on a tensor that doesn't require gradient");
-  return extra(t).hooks;
+  if (t.is_leaf()) {
+    Object*& hooks = extra(t).hooks;
+    if (!hooks) hooks = checked(PyDict_New());
+    return hooks;
+  }
+  Object*& by_output = node_extra(*t.grad_fn).tensor_hooks;
+  if (!by_output) by_output = checked(PyDict_New());
+  auto key = Ref<Object>::steal(checked(PyLong_FromUnsignedLong(t.output_nr)));
+  Object* hooks = PyDict_GetItemWithError(by_output, key.object());
+  if (hooks) return hooks;
+  auto fresh = Ref<Object>::steal(checked(PyDict_New()));
+  checked(PyDict_SetItem(by_output, key.object(), fresh.object()));
+  return fresh.object();
 }
 
 void capture_line(Object** code, int32_t* lasti) { vivace_capture_line(code, lasti); }
@@ -129,7 +142,7 @@ Object* tensor_backward(Object* self, Object* const* args, Py_ssize_t nargs, Obj
 
 Object* register_hook(Object* self, Object* hook) {
   return guarded([&] {
-    Object*& hooks = hooks_of(as_tensor(self));
+    Object* hooks = hooks_of(as_tensor(self));
     return removable_handle(hooks, Ref<Object>::steal(add_hook(hooks, hook)));
   });
 }
@@ -140,7 +153,22 @@ Object* register_post_accumulate_grad_hook(Object* self, Object* hook) {
     hooks_of(t);
     if (!t.is_leaf()) fail("post accumulate grad hooks cannot be registered on non-leaf tensors");
     Object*& hooks = extra(t).post_accumulate_hooks;
+    if (!hooks) hooks = checked(PyDict_New());
     return removable_handle(hooks, Ref<Object>::steal(add_hook(hooks, hook)));
+  });
+}
+
+Object* retain_grad(Object* self, Object*) {
+  return guarded([&]() -> Object* {
+    Tensor& t = as_tensor(self);
+    sync_view(t);
+    if (!t.requires_grad()) fail("can't retain_grad on Tensor that has requires_grad=False");
+    if (t.is_leaf() || (t.extra && t.extra->retains_grad)) Py_RETURN_NONE;
+    auto module = Ref<Object>::steal(checked(PyImport_ImportModule("vivace.utils.hooks")));
+    auto hook = Ref<Object>::steal(checked(PyObject_CallMethod(module.object(), "_retain_grad_hook", "O", self)));
+    auto key = Ref<Object>::steal(add_hook(hooks_of(t), hook.object()));
+    extra(t).retains_grad = true;
+    Py_RETURN_NONE;
   });
 }
 

@@ -321,8 +321,8 @@ void Run::execute(Node& node) {
                       python_hooks.describe_line(node.code, node.lasti));
       throw;
     }
+    if (node.extra) run_node_post_hooks(node, reinterpret_cast<Tensor**>(out), arrived);
     if (node.run == id_) drop_buffer(node);  // so that gradients that passed through can be changed in place
-    if (node.extra) run_node_post_hooks(node, reinterpret_cast<Tensor**>(out));
     if (!options_.keep_graph) release_saved(node);
     for (uint32_t i = 0; i < n; ++i)
       if (out[i] && wants(edges[i])) deliver(edges[i], std::move(out[i]));

@@ -140,6 +140,29 @@ int node_clear(Object* self) {
   return 0;
 }
 
+NodeExtra& node_extra(Node& node) {
+  if (!node.extra) node.extra = new NodeExtra;
+  return *node.extra;
+}
+
+int traverse_node_extra(Node& node, visitproc visit, void* arg) {
+  Py_VISIT(node.extra->tensor_hooks);
+  Py_VISIT(node.extra->pre_hooks);
+  Py_VISIT(node.extra->post_hooks);
+  return 0;
+}
+
+void clear_node_extra(Node& node) {
+  Py_CLEAR(node.extra->tensor_hooks);
+  Py_CLEAR(node.extra->pre_hooks);
+  Py_CLEAR(node.extra->post_hooks);
+}
+
+void free_node_extra(Node& node) {
+  clear_node_extra(node);
+  delete std::exchange(node.extra, nullptr);
+}
+
 void release_saved(Node& node) {
   Value* saved = node.saved();
   const uint32_t n = node.nsaves;

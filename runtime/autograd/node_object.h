@@ -11,12 +11,14 @@ int node_clear(Object* self);
 /// Uninitialised memory for a node of `bytes` in all, reference count one. Implemented by the bindings.
 Node* allocate_node(PyTypeObject* type, size_t bytes);
 
-/// Hooks, and what custom Functions keep.
+/// Hooks, and what custom Functions keep. Owned references.
 struct NodeExtra {
-  Object* pre_hooks = nullptr;  // owned dicts of id -> callable
+  Object* tensor_hooks = nullptr;  // dict of output number -> dict of id -> callable: hooks of the tensors that the node made
+  Object* pre_hooks = nullptr;     // dict of id -> callable
   Object* post_hooks = nullptr;
-  Object* attributes = nullptr;
 };
+/// The extra part, made if there is none.
+NodeExtra& node_extra(Node& node);
 int traverse_node_extra(Node& node, visitproc visit, void* arg);
 void clear_node_extra(Node& node);
 void free_node_extra(Node& node);

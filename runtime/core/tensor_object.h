@@ -23,7 +23,7 @@ struct TensorExtra {
   Object* hooks = nullptr;          // owned: dict of id -> callable
   Object* post_accumulate_hooks = nullptr;
   Object* name = nullptr;
-  int64_t retain_grad_hook = -1;
+  bool retains_grad = false;
 };
 
 /// An exact Tensor with null references; keys, dims and storage are the caller's to set.
