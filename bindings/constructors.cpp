@@ -62,8 +62,8 @@ Object* tensor(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords)
     refuse_pinning("tensor", a[4]);
     if (is_tensor(a[0]))
       warn(
-          "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-          "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
+          "To copy construct from a tensor, it is recommended to use sourceTensor.alias().clone() or "
+          "sourceTensor.alias().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
     return finish(tensor_from_data(a[0], pointer(dtype), pointer(device)), requires_grad);
   });
 }
@@ -163,7 +163,7 @@ Object* asarray(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords
         fail_value("can't alias tensor with dtype '", result->dtype(), "' into dtype '", *dtype, "'.");
       if (never_copy && device && *device != result->device()) fail_value("can't alias tensor into another device.");
       result = convert(*result, dtype, device);
-      if (result->requires_grad() && !requires_grad) result = detach(*result);
+      if (result->requires_grad() && !requires_grad) result = alias(*result);
     }
     return finish(std::move(result), requires_grad);
   });

@@ -127,7 +127,7 @@ Object* tensor_numpy(Object* self, Object* const* args, Py_ssize_t nargs, Object
     Object* force;
     sort_arguments(signature, args, nargs, keywords, &force);
     if (!bool_argument("numpy", "force", force, false)) return share_with_numpy(self).release();
-    const TensorRef detached = detach(*reinterpret_cast<Tensor*>(self));
+    const TensorRef detached = alias(*reinterpret_cast<Tensor*>(self));
     return share_with_numpy(detached.object()).release();
   });
 }

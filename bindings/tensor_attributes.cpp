@@ -209,7 +209,8 @@ Object* make_subclass(Object*, Object* const* args, Py_ssize_t nargs) {
   });
 }
 
-PyCFunction fast(PyCFunctionFastWithKeywords f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)); }
+using FastFunction = Object* (*)(Object*, Object* const*, Py_ssize_t, Object*);
+PyCFunction fast(FastFunction f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <structmember.h>
 
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
 #include "bindings/convert.h"
@@ -135,8 +136,10 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
-template <class T>
-void append(std::vector<T>& to, const T* from) {
+void append(std::vector<PyMethodDef>& to, const PyMethodDef* from) {
+  for (; from->ml_name; ++from) to.push_back(*from);
+}
+void append(std::vector<PyGetSetDef>& to, const PyGetSetDef* from) {
   for (; from->name; ++from) to.push_back(*from);
 }
 

@@ -1,0 +1,61 @@
+// vivace._C: puts together what the other files of bindings/ and the generator provide.
+#include <cstring>
+
+#include "bindings/autograd.h"
+#include "bindings/convert.h"
+#include "bindings/exports.h"
+#include "bindings/node_type.h"
+#include "bindings/packet.h"
+#include "bindings/tensor_type.h"
+
+namespace vivace {
+namespace {
+
+/// install(namespace: dict, name: str): adds the native functions of a part of the API ("torch", "nn.functional", ...) to a dict.
+Object* install(Object*, Object* args) {
+  Object* target;
+  const char* name;
+  if (!PyArg_ParseTuple(args, "O!s:install", &PyDict_Type, &target, &name)) return nullptr;
+  return guarded([&]() -> Object* {
+    auto module_name = Ref<Object>::steal(checked(PyUnicode_FromFormat(std::strcmp(name, "torch") ? "torch.%s" : "%s", name)));
+    bool known = false;
+    for (int i = 0; i < kNumFunctionTables; ++i) {
+      if (std::strcmp(kFunctionTables[i].name, name) != 0) continue;
+      known = true;
+      for (PyMethodDef* def = kFunctionTables[i].functions; def->ml_name; ++def) {
+        auto function = Ref<Object>::steal(checked(PyCFunction_NewEx(def, nullptr, module_name.object())));
+        checked(PyDict_SetItemString(target, def->ml_name, function.object()));
+      }
+    }
+    if (!known) fail_value("install: there are no native functions of '", name, "'");
+    Py_RETURN_NONE;
+  });
+}
+
+PyMethodDef functions[] = {
+    {"install", install, METH_VARARGS, "install(namespace, name): adds the native functions of a part of the API to a dict."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+int exec(Object* module) {
+  return guarded_or(-1, [&] {
+    init_value_types(module);
+    init_tensor_type(module);
+    init_node_type(module);
+    init_autograd(module);
+    init_generator(module);
+    init_grad_modes(module);
+    init_threads(module);
+    for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions, kAutogradFunctions})
+      checked(PyModule_AddFunctions(module, table));
+    return 0;
+  });
+}
+
+PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(exec)}, {0, nullptr}};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "vivace._C", "The native part of vivace.", 0, nullptr, slots, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace vivace
+
+PyMODINIT_FUNC PyInit__C() { return PyModuleDef_Init(&vivace::definition); }
