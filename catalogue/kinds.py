@@ -41,6 +41,7 @@ class Entry:
     fused_grad: Lambda | None = None
     wants_zeros: bool = True  # undefined incoming gradients arrive as zeros
     nondiff: tuple[int, ...] = ()  # outputs without gradient
+    differentiable: tuple[str, ...] = ()  # tensor arguments that have a gradient (default: all)
     nodes: Mapping[str, str] = field(
         default_factory=dict
     )  # overload -> node name, where PyTorch's rule does not give it

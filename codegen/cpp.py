@@ -18,6 +18,7 @@ _CPP = {
     "Device": "Device",
     "MemoryFormat": "MemoryFormat",
     "Layout": "int64_t",
+    "needs": "Needs",
 }
 _LISTS = {
     "int": "IntList",
@@ -53,7 +54,17 @@ _KEYWORDS = frozenset(
     "short signed sizeof static struct switch template this throw true try typedef typename union unsigned using virtual void "
     "volatile while xor".split()
 )
-_DTYPES = {"float": "Float32", "double": "Float64", "long": "Int64", "int": "Int32", "bool": "Bool"}
+DTYPES = {
+    "float": "Float32",
+    "float32": "Float32",
+    "double": "Float64",
+    "float64": "Float64",
+    "long": "Int64",
+    "int64": "Int64",
+    "int": "Int32",
+    "int32": "Int32",
+    "bool": "Bool",
+}
 _FORMATS = {
     "contiguous_format": "Contiguous",
     "preserve_format": "Preserve",
@@ -129,10 +140,20 @@ def parameters(arguments: tuple[Argument, ...], defaults: bool = False) -> str:
     return ", ".join(parts)
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """A number as a C++ literal."""
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         return "-__builtin_inf()" if value < 0 else "__builtin_inf()"
     return repr(value)
+
+
+def scalar(value: bool | int | float | complex) -> str:
+    """A Python number as a Scalar."""
+    if isinstance(value, bool):
+        return f"Scalar({str(value).lower()})"
+    if isinstance(value, complex):
+        return f"Scalar({number(value.real)}, {number(value.imag)})"
+    return f"Scalar({number(value)})"
 
 
 def default_argument(a: Argument) -> str:
@@ -150,13 +171,13 @@ def default_argument(a: Argument) -> str:
     if isinstance(value, str):
         return string(value)
     if t.base == "Scalar":
-        return f"Scalar({_number(value)})"
-    return _number(float(value) if t.base == "float" else value)
+        return f"Scalar({number(value)})"
+    return number(float(value) if t.base == "float" else value)
 
 
 def symbol(t: Type, value: Symbol) -> str:
     if t.base == "ScalarType":
-        return f"DType::{_DTYPES[value.name]}"
+        return f"DType::{DTYPES[value.name]}"
     if t.base == "MemoryFormat":
         return f"MemoryFormat::{_FORMATS[value.name]}"
     return str(_REDUCTIONS[value.name])
@@ -192,7 +213,7 @@ def default_value(a: Argument) -> str:
     if isinstance(value, bool):
         return f"{{.i = {int(value)}, .tag = Tag::Bool}}"
     if isinstance(value, float) or t.base == "float":
-        return f"{{.f = {_number(float(value))}, .tag = Tag::Float}}"
+        return f"{{.f = {number(float(value))}, .tag = Tag::Float}}"
     return f"{{.i = {value}, .tag = Tag::Int}}"
 
 
@@ -204,7 +225,3 @@ def int_arrays(schemas: list[Schema]) -> list[str]:
             if a.type.is_list and not a.required and a.default is not None and list_default(a):
                 lists.add(list_default(a))
     return [f"inline constexpr int64_t {array_name(v)}[] = {{{', '.join(map(str, v))}}};" for v in sorted(lists)]
-
-
-def comment(value: Any) -> str:
-    return f"// {value}"

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from catalogue.kinds import Entry, Pointwise
-from codegen.emit import bindings, kernels, tables
+from codegen.derivatives import make_derivatives
+from codegen.emit import bindings, kernels, nodes, tables
 from codegen.plan import make_plan
 
 
 def generate(entries: Iterable[Entry]) -> dict[str, str]:
     plan = make_plan(entries)
-    pointwise = kernels.plan(plan.entries)
+    derivatives = make_derivatives(plan)
+    pointwise = kernels.plan(plan.entries, derivatives.fused.values())
 
     def info_of(entry: Entry) -> str:
         assert isinstance(entry, Pointwise)
         return str(pointwise.info(entry))
 
-    files = tables.emit(plan, lambda op: None, info_of, lambda entry: "")
-    files |= bindings.emit(plan)
-    files |= pointwise.files()
-    return files
+    return {
+        **tables.emit(plan, derivatives.node_of, info_of, lambda entry: ""),
+        **nodes.emit(plan, derivatives, pointwise.info),
+        **bindings.emit(plan),
+        **pointwise.files(),
+    }

@@ -218,7 +218,7 @@ def functions_of(op: OpPlan) -> list[Function]:
     if op.functional is not None or not isinstance(kernel, str) or not kernel:
         return []
     given = [a for _, a in cpp.passed(schema.arguments)]
-    types = tuple(cpp.type_of(a.type) for a in given)
+    types = parameter_types(schema)
     names = tuple(cpp.identifier(a.name) for a in given)
     result = cpp.result_of(schema.returns)
     if isinstance(entry, Op) and op.op_class == "InPlace":
@@ -231,6 +231,11 @@ def functions_of(op: OpPlan) -> list[Function]:
             Function("kernels", kernel, "void", fill_types, (*names, *outputs), entry),
         ]
     return [Function("composite" if isinstance(entry, Composite) else "kernels", kernel, result, types, names, entry)]
+
+
+def parameter_types(schema: Schema) -> tuple[str, ...]:
+    """The C++ types that kernels and call wrappers take."""
+    return tuple(cpp.type_of(a.type) for _, a in cpp.passed(schema.arguments))
 
 
 def output_names(schema: Schema) -> tuple[str, ...]:

@@ -152,8 +152,9 @@ Object* record_call(const Op& op, KeySet keys, Value* args) {
 Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   Tensor& self = *args[0].tensor;
   uint32_t nedges = 0;
-  const bool recording = tls.grad_mode && op.node && any_requires_grad(op, args, nedges);
   const bool self_grad = needs_grad(&self);
+  // An op that overwrites self has no edge to it, and is recorded all the same.
+  const bool recording = tls.grad_mode && op.node && (any_requires_grad(op, args, nedges) | self_grad);
   if (tls.grad_mode && self_grad) {
     if (self.is_leaf() && !self.base) refuse_leaf(op, "a leaf Variable");
     if (self.base && needs_grad(self.base) && self.base->is_leaf()) refuse_leaf(op, "a view of a leaf Variable");

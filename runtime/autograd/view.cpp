@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "generated/ops.h"
 #include "runtime/autograd/formulas/view.h"
@@ -54,6 +55,9 @@ void as_strided_apply(Node& node, Tensor* const* grads, Tensor** out, Needs) {
 
 const NodeInfo as_strided_info = {"AsStridedBackward0", as_strided_apply, 1, 2 * kGeometrySaves, 1, false, nullptr, nullptr, 0, nullptr};
 
+/// Whether the first edge of an in-place op's node leads to self as it was before; else self was overwritten.
+bool passes_to_self(const Node& node) { return node.info->nedges > 0 && node.info->edge_args[0] == 0; }
+
 constexpr int kFunction = 2 * kGeometrySaves;  // the saved value that holds the op's own node
 
 void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs needs) {
@@ -66,8 +70,13 @@ void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs nee
   TensorRef slice = ops::as_strided(*whole, view.sizes, view.strides, view.offset - base.offset);
   TensorRef slice_grad = ops::clone(*slice, std::nullopt);
   Tensor* incoming[] = {slice_grad.get()};
-  function.info->apply(function, incoming, out, needs | 1);
-  auto inner = TensorRef::steal(out[0]);
+  const bool through = passes_to_self(function);
+  // Behind edge 0, which goes to the root, stand the function's edges but the one to self.
+  TensorRef inner;
+  std::vector<TensorRef> results(function.nedges + 1);
+  function.info->apply(function, incoming, reinterpret_cast<Tensor**>(results.data()), through ? needs | 1 : needs >> 1);
+  if (through) inner = std::move(results[0]);
+  for (uint32_t i = through; i < function.nedges; ++i) out[1 + i - through] = results[i].release();
   if (inner)
     ops::copy_(*slice, *inner, false);
   else
@@ -110,12 +119,13 @@ void rebase_history(Tensor& self, Node& node) {
   if (self.dtype() != root.dtype())
     fail("in-place operations with gradients on a view of dtype ", self.dtype(), " of a tensor of dtype ", root.dtype(),
          " are not supported; work on a copy");
-  Node* slices = new_node(copy_slices_info, node.nedges, kFunction + 1, 1);
+  const uint32_t skip = passes_to_self(node), others = node.nedges - skip;
+  Node* slices = new_node(copy_slices_info, 1 + others, kFunction + 1, 1);
   auto owner = Ref<Node>::steal(slices);
   slices->edges()[0] = make_edge(&root);
-  for (uint32_t i = 1; i < node.nedges; ++i) {
-    slices->edges()[i] = node.edges()[i];
-    Py_XINCREF(node.edges()[i].object());
+  for (uint32_t i = 0; i < others; ++i) {
+    slices->edges()[1 + i] = node.edges()[skip + i];
+    Py_XINCREF(node.edges()[skip + i].object());
   }
   save_geometry(*slices, 0, root);
   save_geometry(*slices, kGeometrySaves, self);
