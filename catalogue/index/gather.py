@@ -48,7 +48,7 @@ scatter_reduce = op(
     alias_safe=True,
     inplace=True,
     out=True,
-    samples=lambda s: _into(s, s.t(2, 4, requires_grad=False), reduce="add"),
+    samples=lambda s: [s(s.ints(3, 5), 1, s.ints(2, 4, high=5), s.ints(2, 4), reduce="add")],
     doc=scatter_src.doc,
 )
 scatter_value_reduce = op(
@@ -57,7 +57,7 @@ scatter_value_reduce = op(
     alias_safe=True,
     inplace=True,
     out=True,
-    samples=lambda s: _into(s, 2.0, reduce="multiply"),
+    samples=lambda s: [s(s.ints(3, 5), 1, s.ints(2, 4, high=5), 2, reduce="multiply")],
     doc=scatter_src.doc,
 )
 scatter_add = op(

@@ -27,10 +27,10 @@ stack = op(
     doc="The tensors side by side along a new dimension.",
 )
 for _name, _aliases, _doc in (
-    ("hstack", "", "cat() along the second dimension (the first of vectors)."),
-    ("vstack", "row_stack", "cat() along the first dimension; vectors count as rows."),
-    ("dstack", "", "cat() along the third dimension."),
-    ("column_stack", "", "hstack() in which vectors count as columns."),
+    ("hstack", (), "cat() along the second dimension (the first of vectors)."),
+    ("vstack", ("row_stack",), "cat() along the first dimension; vectors count as rows."),
+    ("dstack", (), "cat() along the third dimension."),
+    ("column_stack", (), "hstack() in which vectors count as columns."),
 ):
     composite(
         f"{_name}(Tensor[] tensors) -> Tensor",
