@@ -13,9 +13,7 @@ from ._functional.activation import (
     rrelu,
     sigmoid,
     softmin,
-    softsign,
     tanh,
-    tanhshrink,
 )
 from ._functional.loss import (
     binary_cross_entropy,

@@ -72,14 +72,6 @@ def glu(input, dim=-1):
     return a * b.sigmoid()
 
 
-def softsign(input):
-    return input / (input.abs() + 1)
-
-
-def tanhshrink(input):
-    return input - input.tanh()
-
-
 def tanh(input):
     return input.tanh()
 

@@ -29,7 +29,7 @@ class ReLU(_Inplace):
     """max(x, 0)"""
 
     def forward(self, input):
-        return F.relu(input, self.inplace)
+        return input.relu_() if self.inplace else input.relu()
 
 
 class ReLU6(_Inplace):

@@ -1,0 +1,11 @@
+"""torch.nn.utils: helpers for gradients and parameters."""
+
+from vivace._lazy import submodule
+
+from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from .convert_parameters import parameters_to_vector, vector_to_parameters
+
+
+
+def __getattr__(name):
+    return submodule("vivace.nn.utils", name)
