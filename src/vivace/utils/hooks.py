@@ -97,10 +97,10 @@ class BackwardHook:
 
         index = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
         if not index:
-            return args, None, -1
+            return args, None, len(args)
         tensors, node = _identity(tuple(args[i] for i in index))
         if node is None:
-            return args, None, -1
+            return args, None, len(args)
         attach(node)
         changed = list(args)
         for i, tensor in zip(index, tensors, strict=True):
@@ -145,7 +145,7 @@ class BackwardHook:
                     changed = True
             given = self.grad_outputs
             if self.inputs_index is None:  # no input requires grad: this is where the module's backward ends
-                if self._run(()) is not None:
+                if self._run((None,) * self.n_inputs) is not None:
                     raise RuntimeError(
                         "Backward hook for Modules where no input requires gradient should always return None."
                     )

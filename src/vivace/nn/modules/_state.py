@@ -196,7 +196,7 @@ class ModuleState:
 
         load(self, state_dict, "")
         if strict:
-            for keys, what in ((missing_keys, "Missing"), (unexpected_keys, "Unexpected")):
+            for keys, what in ((unexpected_keys, "Unexpected"), (missing_keys, "Missing")):
                 if keys:
                     listed = ", ".join(f'"{k}"' for k in keys)
                     error_msgs.insert(0, f"{what} key(s) in state_dict: {listed}. ")

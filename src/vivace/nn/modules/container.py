@@ -194,22 +194,22 @@ class ModuleList(_ModuleSequence):
         return self._get_name() + "(\n  " + "\n  ".join(lines) + "\n)"
 
 
-def _check_iterable(what, items):
+def _check_iterable(method, items, of=""):
     if not hasattr(items, "__iter__"):
-        raise TypeError(f"{what} should be called with an iterable, but got {type(items).__name__}")
+        raise TypeError(f"{method} should be called with an iterable{of}, but got {type(items).__name__}")
 
 
 def _pairs(what, items):
     """The (key, value) pairs of a mapping, of another container, or of an iterable of pairs."""
-    _check_iterable(what, items)
+    _check_iterable(f"{what}.update", items, " of key/value pairs")
     if hasattr(items, "items"):
         yield from items.items()
         return
     for position, pair in enumerate(items):
         if not hasattr(pair, "__iter__"):
-            raise TypeError(f"{what} sequence element #{position} should be Iterable; is {type(pair).__name__}")
+            raise TypeError(f"{what} update sequence element #{position} should be Iterable; is{type(pair).__name__}")
         if len(pair) != 2:
-            raise ValueError(f"{what} sequence element #{position} has length {len(pair)}; 2 is required")
+            raise ValueError(f"{what} update sequence element #{position} has length {len(pair)}; 2 is required")
         yield pair
 
 
@@ -256,7 +256,7 @@ class ModuleDict(Module):
 
     def update(self, modules):
         """Adds or replaces submodules from a mapping or from pairs."""
-        for key, module in _pairs("ModuleDict.update", modules):
+        for key, module in _pairs("ModuleDict", modules):
             self[key] = module
 
 
@@ -264,14 +264,15 @@ def _as_parameter(value):
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def _describe(value):
-    """How a value is listed when its container is printed."""
+def _describe(value, of_type=False):
+    """How a value is listed when its container is printed, with its tensor type or its dtype."""
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     size = "x".join(str(n) for n in value.size())
+    element = value.type() if of_type else value.dtype
     where = "" if value.device.type == "cpu" else f" ({value.device})"
-    return f"{kind} containing: [{value.dtype} of size {size}{where}]"
+    return f"{kind} containing: [{element} of size {size}{where}]"
 
 
 class ParameterList(Module):
@@ -340,8 +341,6 @@ class ParameterDict(Module):
         return key
 
     def __getitem__(self, key):
-        if key not in self._keys:
-            raise KeyError(key)
         return getattr(self, self._attribute(key))
 
     def __setitem__(self, key, value):
@@ -403,7 +402,7 @@ class ParameterDict(Module):
 
     def update(self, parameters):
         """Adds or replaces values from a mapping or from pairs."""
-        for key, value in _pairs("ParameterDict.update", parameters):
+        for key, value in _pairs("ParameterDict", parameters):
             self[key] = value
 
     def __or__(self, other):
@@ -421,7 +420,7 @@ class ParameterDict(Module):
         return self
 
     def extra_repr(self):
-        return "\n".join(f"  ({key}): {_describe(value)}" for key, value in self.items())
+        return "\n".join(f"  ({key}): {_describe(value, of_type=True)}" for key, value in self.items())
 
     def __call__(self, input):
         raise RuntimeError("ParameterDict should not be called.")

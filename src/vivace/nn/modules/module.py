@@ -198,6 +198,8 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
 
     def __setattr__(self, name, value):
         if isinstance(value, Parameter):
+            if not hasattr(self, _PARAMETERS):
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
             self._forget(name, _PARAMETERS)
             self.register_parameter(name, value)
             return
@@ -239,7 +241,7 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
 
     def _replace_member(self, kind, name, value):
         if kind == _BUFFERS:
-            noun, expected = "buffer", "torch.Tensor"
+            noun, expected = "buffer", "torch.nn.Buffer, torch.Tensor"
             for hook in _hooks._global_buffer_registration_hooks.values():
                 changed = hook(self, name, value)
                 value = value if changed is None else changed

@@ -16,7 +16,7 @@ class _EmbeddingBase(Module):
     def _set_weight(self, num_embeddings, embedding_dim, padding_idx, _weight, _freeze, device, dtype):
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("padding_idx must be within num_embeddings")
+                raise AssertionError("Padding_idx must be within num_embeddings")
             if padding_idx < 0:
                 padding_idx += num_embeddings
         self.num_embeddings = num_embeddings
