@@ -14,6 +14,8 @@ void init_generator(Object* module);
 void init_grad_modes(Object* module);
 /// Adds set_num_threads and its kin.
 void init_threads(Object* module);
+/// Adds what saving and loading needs of storages.
+void init_storages(Object* module);
 
 // functions of the module
 extern PyMethodDef kConstructorFunctions[];  // tensor, as_tensor, asarray, scalar_tensor, frombuffer

@@ -1,0 +1,226 @@
+"""Pickles as checkpoints hold them: vivace's names are written as torch's and read back, storages stand apart.
+
+SafeReader makes only what it knows to be harmless: its find_class hands out nothing else, and it sets the state of
+nothing but what it allows.
+"""
+
+import _codecs
+import _compat_pickle
+import collections
+import importlib
+import pickle
+import types
+
+from vivace import _C, _utils
+
+_STORAGE_DTYPES = {
+    "BFloat16Storage": _C.bfloat16,
+    "BoolStorage": _C.bool,
+    "ByteStorage": _C.uint8,
+    "CharStorage": _C.int8,
+    "ComplexDoubleStorage": _C.complex128,
+    "ComplexFloatStorage": _C.complex64,
+    "DoubleStorage": _C.float64,
+    "FloatStorage": _C.float32,
+    "HalfStorage": _C.float16,
+    "IntStorage": _C.int32,
+    "LongStorage": _C.int64,
+    "ShortStorage": _C.int16,
+}
+
+
+class _StorageType:
+    """Stands for a class like torch.FloatStorage in a pickle."""
+
+    def __init__(self, module, name, dtype):
+        self.module = module
+        self.name = name
+        self.dtype = dtype
+
+
+_UNTYPED = _StorageType("torch.storage", "UntypedStorage", _C.uint8)
+_TYPED = {dtype: _StorageType("torch", name, dtype) for name, dtype in _STORAGE_DTYPES.items()}
+
+
+# ---- writing
+
+
+class Writer(pickle._Pickler):
+    """Pickles an object. Then `storages` maps keys to tensors whose storages belong to the file."""
+
+    def __init__(self, file, protocol):
+        super().__init__(file, protocol)
+        self.storages = {}
+        self._keys = {}
+
+    def persistent_id(self, obj):
+        if type(obj) is not _utils.StoredBytes:
+            return None
+        tensor = obj.tensor
+        identity = _C._storage_key(tensor)
+        key = self._keys.setdefault(identity, str(len(self._keys)))
+        self.storages[key] = tensor
+        kind = _TYPED.get(obj.dtype, _UNTYPED)
+        return ("storage", kind, key, "cpu", len(_C._storage_bytes(tensor)) // kind.dtype.itemsize)
+
+    def reducer_override(self, obj):
+        if isinstance(obj, _C.Tensor):
+            return _reduce_tensor(obj)
+        if isinstance(obj, _C.Size):
+            return _C.Size, (tuple(obj),)
+        if isinstance(obj, _C.device):
+            return _C.device, (str(obj),)
+        if isinstance(obj, _StorageType):
+            return obj.name
+        return NotImplemented
+
+    def save_global(self, obj, name=None):
+        if isinstance(obj, _StorageType):
+            module = obj.module
+        else:
+            name = name or getattr(obj, "__qualname__", None) or obj.__name__
+            module = pickle.whichmodule(obj, name)
+        package, dot, rest = module.partition(".")
+        if package not in ("vivace", "torch"):
+            super().save_global(obj, name)
+            return
+        public = "torch" if module == "vivace._C" else f"torch{dot}{rest}"
+        if self.proto >= 4:
+            self.save(public)
+            self.save(name)
+            self.write(pickle.STACK_GLOBAL)
+        else:
+            self.write(pickle.GLOBAL + f"{public}\n{name}\n".encode())
+        self.memoize(obj)
+
+    def save_class(self, obj):
+        if obj.__module__.partition(".")[0] == "vivace":
+            self.save_global(obj)
+        else:
+            self.save_type(obj)
+
+    dispatch = {**pickle._Pickler.dispatch, type: save_class, types.FunctionType: save_global}
+
+
+def _reduce_tensor(t):
+    if isinstance(t, _C.Parameter):
+        arguments = (t.data, t.requires_grad, collections.OrderedDict())
+        if t.__dict__:
+            return _utils._rebuild_parameter_with_state, (*arguments, dict(t.__dict__))
+        return _utils._rebuild_parameter, arguments
+    if t.is_meta:
+        raise NotImplementedError("vivace does not save tensors on the meta device")
+    layout = (t.storage_offset(), tuple(t.size()), t.stride())
+    arguments = (_utils.StoredBytes(t, t.dtype), *layout, t.requires_grad, collections.OrderedDict())
+    rebuild = _utils._rebuild_tensor_v2
+    if t.dtype not in _TYPED:
+        rebuild, arguments = _utils._rebuild_tensor_v3, (*arguments, t.dtype)
+    if type(t) is _C.Tensor and not t.__dict__:
+        return rebuild, arguments
+    return _utils._rebuild_from_type_v2, (rebuild, type(t), arguments, dict(t.__dict__))
+
+
+# ---- reading
+
+
+def _storage_type(module, name):
+    if module == "torch" and name in _STORAGE_DTYPES:
+        return _TYPED[_STORAGE_DTYPES[name]]
+    return _UNTYPED if (module, name) == ("torch.storage", "UntypedStorage") else None
+
+
+def _persistent_load(get_storage, pid):
+    kind, storage_type, key, location, numel = pid
+    if kind != "storage" or not isinstance(storage_type, _StorageType):
+        raise pickle.UnpicklingError(f"load: unknown persistent id of kind {kind!r}")
+    return _utils.StoredBytes(get_storage(key, location, numel * storage_type.dtype.itemsize), storage_type.dtype)
+
+
+class Reader(pickle.Unpickler):
+    """Makes whatever the pickle says. `get_storage(key, location, nbytes)` gives a uint8 tensor."""
+
+    def __init__(self, file, get_storage, **options):
+        super().__init__(file, **options)
+        self._get_storage = get_storage
+
+    def persistent_load(self, pid):
+        return _persistent_load(self._get_storage, pid)
+
+    def find_class(self, module, name):
+        found = _storage_type(module, name)
+        if found is not None:
+            return found
+        package, dot, rest = module.partition(".")
+        if package != "torch":
+            return super().find_class(module, name)
+        try:
+            obj = importlib.import_module(f"vivace{dot}{rest}")
+            for part in name.split("."):
+                obj = getattr(obj, part)
+        except (ImportError, AttributeError):
+            raise pickle.UnpicklingError(f"load: vivace does not have {module}.{name}") from None
+        return obj
+
+
+allowed = {}  # what add_safe_globals has added: name -> object
+
+
+def _latin1(text, encoding):
+    """What pickles of bytes call; as codecs.encode it would take any codec."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"encoding {encoding!r} is not allowed")
+    return _codecs.encode(text, encoding)
+
+
+_SAFE = {
+    "_codecs.encode": _latin1,
+    "builtins.bytearray": bytearray,
+    "builtins.complex": complex,
+    "builtins.frozenset": frozenset,
+    "builtins.set": set,
+    "collections.Counter": collections.Counter,
+    "collections.OrderedDict": collections.OrderedDict,
+    "torch.Size": _C.Size,
+    "torch.Tensor": _C.Tensor,
+    "torch.device": _C.device,
+    "torch.nn.parameter.Parameter": _C.Parameter,
+    **{f"torch.{name}": d for name, d in vars(_C).items() if isinstance(d, _C.dtype)},
+    **{f"torch._utils.{name}": f for name, f in vars(_utils).items() if name.startswith("_rebuild")},
+}
+_STATEFUL = (collections.OrderedDict, collections.Counter)
+
+
+class SafeReader(pickle._Unpickler):
+    """Like Reader, but makes only tensors, numbers, strings, containers, and what is allowed."""
+
+    dispatch = dict(pickle._Unpickler.dispatch)
+
+    def __init__(self, file, get_storage):
+        super().__init__(file)
+        self._get_storage = get_storage
+
+    def persistent_load(self, pid):
+        return _persistent_load(self._get_storage, pid)
+
+    def find_class(self, module, name):
+        module, name = _compat_pickle.NAME_MAPPING.get((module, name), (module, name))
+        module = _compat_pickle.IMPORT_MAPPING.get(module, module)
+        found = _storage_type(module, name)
+        if found is not None:
+            return found
+        full = f"{module}.{name}"
+        for known in (_SAFE, allowed):
+            if full in known:
+                return known[full]
+        ours = full.replace("torch", "vivace", 1) if module.partition(".")[0] == "torch" else full
+        if ours in allowed:
+            return allowed[ours]
+        raise pickle.UnpicklingError(f"Unsupported global: GLOBAL {full} was not an allowed global by default.")
+
+    def load_build(self):
+        kind = type(self.stack[-2])
+        if kind not in _STATEFUL and kind not in allowed.values():
+            raise pickle.UnpicklingError(f"The state of {kind.__module__}.{kind.__qualname__} may not be set.")
+        super().load_build()
+
+    dispatch[pickle.BUILD[0]] = load_build

@@ -1,0 +1,47 @@
+"""The functions that pickles of tensors call, under the names that PyTorch's have."""
+
+from vivace import _C
+
+
+class StoredBytes:
+    """A storage in a pickle: a uint8 tensor over all its bytes, and the type of element that the pickle gives it."""
+
+    __slots__ = ("dtype", "tensor")
+
+    def __init__(self, tensor, dtype):
+        self.tensor = tensor
+        self.dtype = dtype
+
+
+def _rebuild_tensor(storage, storage_offset, size, stride):
+    return _C._tensor_over(storage.tensor, storage.dtype, storage_offset, size, stride)
+
+
+def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
+    return _rebuild_tensor(storage, storage_offset, size, stride).requires_grad_(requires_grad)
+
+
+def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None):
+    return _C._tensor_over(storage.tensor, dtype, storage_offset, size, stride).requires_grad_(requires_grad)
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    return _C.Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
+    return _set_state(_C.Parameter(data, requires_grad), state)
+
+
+def _rebuild_from_type_v2(function, kind, args, state):
+    result = function(*args)
+    if type(result) is not kind:
+        result = result.as_subclass(kind)
+    return _set_state(result, state)
+
+
+def _set_state(obj, state):
+    attributes, slots = state if isinstance(state, tuple) else (state, None)
+    for name, value in [*(attributes or {}).items(), *(slots or {}).items()]:
+        setattr(obj, name, value)
+    return obj

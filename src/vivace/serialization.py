@@ -1,0 +1,168 @@
+"""torch.save and torch.load: PyTorch's checkpoint files, both ways.
+
+A checkpoint is a zip archive, nothing compressed: `data.pkl` is a pickle in which storages are persistent ids, and
+`data/KEY` holds the bytes of storage KEY. Classes go by their names in torch, so either library reads what the other
+wrote.
+"""
+
+import contextlib
+import io
+import os
+import pickle
+import sys
+import zipfile
+
+import vivace
+from vivace import _C
+from vivace._pickle import Reader, SafeReader, Writer, allowed
+
+__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+
+DEFAULT_PROTOCOL = 2
+_ALIGNMENT = 64  # of records, so that files can be mapped into memory
+
+
+def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True):
+    """Writes an object, with all tensors in it, to a file."""
+    if not _use_new_zipfile_serialization:
+        raise NotImplementedError(
+            "vivace does not write the old format of torch.save (_use_new_zipfile_serialization=False)"
+        )
+    pickled = io.BytesIO()
+    writer = Writer(pickled, pickle_protocol)
+    writer.dump(obj)
+    is_path = isinstance(f, (str, os.PathLike))
+    top = os.path.splitext(os.path.basename(os.fspath(f)))[0] if is_path else "archive"
+    with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
+        _write_record(archive, f"{top}/data.pkl", pickled.getvalue())
+        _write_record(archive, f"{top}/.format_version", b"1")
+        _write_record(archive, f"{top}/.storage_alignment", str(_ALIGNMENT).encode())
+        _write_record(archive, f"{top}/byteorder", sys.byteorder.encode())
+        for key, tensor in writer.storages.items():
+            _write_record(archive, f"{top}/data/{key}", _C._storage_bytes(tensor))
+        _write_record(archive, f"{top}/version", b"3\n")
+
+
+def _write_record(archive, name, data):
+    info = zipfile.ZipInfo(name)
+    info.file_size = len(data)
+    header = archive.fp.tell() + zipfile.sizeFileHeader + len(name.encode()) + 4
+    # An extra field of the private kind "FB" pads up to where the data begins.
+    padding = -header % _ALIGNMENT
+    info.extra = b"FB" + padding.to_bytes(2, "little") + b"\0" * padding
+    with archive.open(info, "w") as record:
+        record.write(data)
+
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
+    """Reads what save wrote, here or in PyTorch.
+
+    Unless weights_only=False, only tensors, numbers, containers and what add_safe_globals allows are made: a file from
+    elsewhere cannot run code. map_location says where tensors go: a device, a dictionary from device to device, or a
+    function of a storage and the name of its device.
+    """
+    weights_only = pickle_module is None if weights_only is None else weights_only
+    if weights_only and pickle_module is not None:
+        raise RuntimeError("load: weights_only=True takes no pickle_module")
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return _load(file, map_location, weights_only, pickle_load_args)
+    return _load(f, map_location, weights_only, pickle_load_args)
+
+
+def _load(file, map_location, weights_only, pickle_load_args):
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile:
+        raise RuntimeError(
+            "load: this is no zip archive; vivace does not read the format of PyTorch before 1.6"
+        ) from None
+    with archive:
+        pickles = [n for n in archive.namelist() if n.endswith("/data.pkl") and n.count("/") == 1]
+        if len(pickles) != 1:
+            raise RuntimeError("load: the archive is no checkpoint of torch.save (it has no data.pkl)")
+        top = pickles[0].removesuffix("data.pkl")
+        order = archive.read(top + "byteorder") if top + "byteorder" in archive.namelist() else b"little"
+        if order != sys.byteorder.encode():
+            raise RuntimeError(f"load: the file was written on a {order.decode()}-endian machine")
+        storages = _Storages(archive, top + "data/", map_location)
+        if weights_only:
+            return _load_safely(archive.open(pickles[0]), storages)
+        return Reader(archive.open(pickles[0]), storages.get, **pickle_load_args).load()
+
+
+def _load_safely(file, storages):
+    try:
+        return SafeReader(file, storages.get).load()
+    except pickle.UnpicklingError as error:
+        raise pickle.UnpicklingError(
+            f"Weights only load failed. {error}\nIf the file comes from a source that you trust, allow the class with "
+            "`torch.serialization.add_safe_globals([...])`, or load with `weights_only=False`, which lets it run code."
+        ) from None
+
+
+class _Storages:
+    """Reads each storage once, into a uint8 tensor."""
+
+    def __init__(self, archive, prefix, map_location):
+        self.archive = archive
+        self.prefix = prefix
+        self.map_location = map_location
+        self.loaded = {}
+
+    def get(self, key, location, nbytes):
+        if key not in self.loaded:
+            storage = vivace.empty(nbytes, dtype=vivace.uint8)
+            with self.archive.open(f"{self.prefix}{key}") as record:
+                if record.readinto(_C._storage_bytes(storage)) != nbytes:
+                    raise RuntimeError(f"load: storage {key} is shorter than the {nbytes} bytes that its tensors need")
+            self.loaded[key] = self._place(storage, location)
+        return self.loaded[key]
+
+    def _place(self, storage, location):
+        where = self.map_location
+        if callable(where):
+            placed = where(storage, location)
+            if placed is not None:
+                return placed
+            where = None
+        if isinstance(where, dict):
+            where = where.get(location)
+        device = _C.device(location if where is None else where)
+        if device.type != "cpu":
+            raise RuntimeError(
+                f"load: the file has tensors on {location!r}, and vivace has the CPU only. "
+                "Use torch.load with map_location=torch.device('cpu')."
+            )
+        return storage
+
+
+def add_safe_globals(safe_globals):
+    """Lets load with weights_only=True make objects of these classes, and call these functions."""
+    allowed.update({_name_of(g): g[0] if isinstance(g, tuple) else g for g in safe_globals})
+
+
+def get_safe_globals():
+    return list(allowed.values())
+
+
+def clear_safe_globals():
+    allowed.clear()
+
+
+@contextlib.contextmanager
+def safe_globals(safe_globals):
+    """add_safe_globals for a with block."""
+    saved = dict(allowed)
+    add_safe_globals(safe_globals)
+    try:
+        yield
+    finally:
+        allowed.clear()
+        allowed.update(saved)
+
+
+def _name_of(g):
+    if isinstance(g, tuple):  # (object, name)
+        return g[1]
+    return f"{g.__module__}.{g.__qualname__}"
