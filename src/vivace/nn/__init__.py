@@ -7,7 +7,10 @@ from .parameter import Buffer, Parameter
 from . import functional, init, modules
 
 # Families that few programs use load with their first name.
-_LAZY = {}
+_LAZY = {
+    name: "vivace.nn.modules.rnn"
+    for name in ("GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase")
+}
 
 
 def __getattr__(name):
