@@ -2,15 +2,14 @@
 
 from vivace._lazy import submodule
 
+from . import functional, init, modules
 from .modules import *
 from .parameter import Buffer, Parameter
-from . import functional, init, modules
 
 # Families that few programs use load with their first name.
-_LAZY = {
-    name: "vivace.nn.modules.rnn"
-    for name in ("GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase")
-}
+_LAZY = dict.fromkeys(
+    ("GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"), "vivace.nn.modules.rnn"
+)
 
 
 def __getattr__(name):

@@ -20,7 +20,8 @@ def legacy_get_string(size_average, reduce, emit_warning=True):
         import warnings
 
         warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=3
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            stacklevel=3,
         )
     return reduction
 

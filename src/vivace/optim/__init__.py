@@ -1,4 +1,4 @@
-"""torch.optim: optimizers. The step of SGD, Adam and AdamW is one native call; what few programs use loads when named."""
+"""torch.optim: optimizers. SGD, Adam and AdamW step in one native call; the others load when first named."""
 
 from vivace._lazy import submodule
 

@@ -6,8 +6,10 @@ import vivace
 def at_least_zero(**options):
     """Each option, named by what the sentence calls it with underscores for spaces, must not be negative."""
     for name, value in options.items():
-        if not 0.0 <= value:
-            raise ValueError(f"Invalid {name.replace('_value', ' value').replace('learning_rate', 'learning rate')}: {value}")
+        if not value >= 0.0:  # NaN fails too
+            raise ValueError(
+                f"Invalid {name.replace('_value', ' value').replace('learning_rate', 'learning rate')}: {value}"
+            )
 
 
 def learning_rate(lr):

@@ -11,8 +11,8 @@ class ReduceLROnPlateau(LRScheduler):
     """Times factor when a metric has not improved for more than `patience` epochs."""
 
     def __init__(
-        self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0,
-        eps=1e-8,
+        self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0,
+        min_lr=0, eps=1e-8,
     ):  # fmt: skip
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
@@ -78,8 +78,10 @@ class ReduceLROnPlateau(LRScheduler):
         missing = len(groups) - len(self.min_lrs)
         if missing and self.default_min_lr is None:
             raise RuntimeError(
-                f"The number of param groups in the `optimizer` ({len(groups)}) differs from when `ReduceLROnPlateau` was "
-                f"initialized ({len(self.min_lrs)}), usually due to a new param group being added to the optimizer. Please "
+                f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
+                "`ReduceLROnPlateau` was "
+                f"initialized ({len(self.min_lrs)}), usually due to a new param group being added to the "
+                "optimizer. Please "
                 "modify the `min_lrs` field to match the length of the `optimizer` param groups."
             )
         self.min_lrs += [self.default_min_lr] * missing
@@ -128,9 +130,7 @@ class CyclicLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-                raise ValueError(
-                    "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
-                )
+                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
             self.use_beta1 = "betas" in optimizer.defaults
             self.base_momentums = _per_group("base_momentum", base_momentum, optimizer)
             self.max_momentums = _per_group("max_momentum", max_momentum, optimizer)
@@ -185,9 +185,9 @@ class OneCycleLR(LRScheduler):
     """One rise and one fall over the whole training (Smith and Topin, 2017)."""
 
     def __init__(
-        self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, anneal_strategy="cos",
-        cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0, final_div_factor=1e4,
-        three_phase=False, last_epoch=-1,
+        self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3,
+        anneal_strategy="cos", cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0,
+        final_div_factor=1e4, three_phase=False, last_epoch=-1,
     ):  # fmt: skip
         _require_optimizer(optimizer)
         self.optimizer = optimizer
@@ -231,9 +231,7 @@ class OneCycleLR(LRScheduler):
         given = {"total_steps": total_steps} if total_steps is not None else {}
         if not given:
             if epochs is None or steps_per_epoch is None:
-                raise ValueError(
-                    "You must define either total_steps OR (epochs AND steps_per_epoch)"
-                )
+                raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
             given = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
         for name, value in given.items():
             if value <= 0 or not isinstance(value, int):
@@ -248,9 +246,7 @@ class OneCycleLR(LRScheduler):
     def get_lr(self):
         step = self.last_epoch
         if step > self.total_steps:
-            raise ValueError(
-                f"Tried to step {step} times. The total number of steps is {self.total_steps}"
-            )
+            raise ValueError(f"Tried to step {step} times. The total number of steps is {self.total_steps}")
         begin = 0.0
         for phase in self._schedule_phases:
             end = phase["end_step"]
@@ -289,7 +285,8 @@ def _check_schedulers(what, schedulers, optimizer):
             raise TypeError(f"{what} at index {number} should have `optimizer` as its attribute.")
         if isinstance(scheduler, ReduceLROnPlateau):
             raise ValueError(
-                f"{what} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be specified "
+                f"{what} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to "
+                "be specified "
                 f"when calling `step`, but got one at index {number} in the given schedulers sequence."
             )
         if scheduler.optimizer != optimizer:
@@ -307,7 +304,8 @@ class SequentialLR(_OfSchedulers):
         _check_schedulers("SequentialLR", schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                "Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone "
+                "Sequential Schedulers expects number of schedulers provided to be one more than the number "
+                "of milestone "
                 f"points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to "
                 f"{len(milestones)}"
             )

@@ -12,7 +12,8 @@ class _Plan:
     """The parameters that have state, and that state by kind; `waiting` ones have had no gradient yet."""
 
     __slots__ = (
-        "changes", "exp_avg_sqs", "exp_avgs", "max_exp_avg_sqs", "option", "params", "running", "state", "steps", "waiting",
+        "changes", "exp_avg_sqs", "exp_avgs", "max_exp_avg_sqs", "option", "params", "running", "state", "steps",
+        "waiting",
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Schedules of learning rates.
 
-A schedule that has a closed form says the rate of epoch n in `_rate(base_lr, n)`; called step by step it still multiplies
-the present rate, as PyTorch does, so that schedules chained on one optimizer compose.
+A schedule that has a closed form says the rate of epoch n in `_rate(base_lr, n)`; called step by step it still
+multiplies the present rate, as PyTorch does, so that schedules chained on one optimizer compose.
 """
 
 import math
@@ -10,19 +10,21 @@ from collections import Counter
 from functools import wraps
 from weakref import ref
 
-from vivace import Tensor, inf
+from vivace import Tensor
 
 from .optimizer import Optimizer
 
 __all__ = [
-    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",
-    "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR",
-    "ReduceLROnPlateau", "SequentialLR", "StepLR",
+    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LRScheduler", "LambdaLR",
+    "LinearLR", "MultiStepLR", "MultiplicativeLR", "PolynomialLR", "StepLR",
 ]  # fmt: skip
+_LAZY = ("ChainedScheduler", "CyclicLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR")
+__all__ += _LAZY
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
-    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is "
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the "
+    "closed form is "
     "used instead of the new chainable form, where available. Please open an issue if you are unable to replicate your "
     "use case: https://github.com/pytorch/pytorch/issues/new/choose."
 )
@@ -96,7 +98,8 @@ class LRScheduler:
                     raise KeyError(
                         f"param 'initial_lr' is not specified in param_groups[{number}] when resuming scheduler with "
                         f"last_epoch >= 0.\nThis typically happens when:\n1. You're trying to resume training from a "
-                        "checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for "
+                        "checkpoint but haven't properly loaded the optimizer state\n2. You're using "
+                        "last_epoch >= 0 for "
                         "a fresh training run (not recommended)"
                     )
         self.optimizer = optimizer
@@ -149,7 +152,8 @@ class LRScheduler:
             elif not getattr(self.optimizer, "_opt_called", False):
                 _warn(
                     "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you "
-                    "should call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to "
+                    "should call them in the opposite order: `optimizer.step()` before "
+                    "`lr_scheduler.step()`.  Failure to "
                     "do this will result in PyTorch skipping the first value of the learning rate schedule. See more "
                     "details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
                 )
@@ -364,7 +368,9 @@ class CosineAnnealingLR(LRScheduler):
             return [self._rate(base, self.last_epoch) for base in self.base_lrs]
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             turn = (1 - math.cos(math.pi / self.T_max)) / 2
-            return [group["lr"] + (base - self.eta_min) * turn for base, group in zip(self.base_lrs, groups, strict=True)]
+            return [
+                group["lr"] + (base - self.eta_min) * turn for base, group in zip(self.base_lrs, groups, strict=True)
+            ]
         now, before = (1 + math.cos(math.pi * n / self.T_max) for n in (self.last_epoch, self.last_epoch - 1))
         return [now / before * (group["lr"] - self.eta_min) + self.eta_min for group in groups]
 
@@ -431,7 +437,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 def __getattr__(name):
-    if name in ("ChainedScheduler", "CyclicLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR"):
+    if name in _LAZY:
         from . import _lr_schedulers
 
         return getattr(_lr_schedulers, name)

@@ -64,7 +64,8 @@ class Optimizer:
         self._plans = []
         if isinstance(params, vivace.Tensor):
             raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + params.type()
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                + params.type()
             )
         groups = list(params)
         if not groups:
@@ -114,7 +115,9 @@ class Optimizer:
         param_group["params"] = params
         for parameter in params:
             if not isinstance(parameter, vivace.Tensor):
-                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + vivace.typename(parameter))
+                raise TypeError(
+                    "optimizer can only optimize Tensors, but one of the params is " + vivace.typename(parameter)
+                )
             if not (self.defaults.get("differentiable") or parameter.is_leaf or parameter.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
@@ -130,7 +133,10 @@ class Optimizer:
             )
         if self.param_groups and ("param_names" in param_group) != ("param_names" in self.param_groups[0]):
             verb = "with" if "param_names" in self.param_groups[0] else "without"
-            raise ValueError(f"all optimizer param groups should be with/without names. cannot add param group to an optimizer {verb} names")
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group to an "
+                f"optimizer {verb} names"
+            )
         seen = {parameter for group in self.param_groups for parameter in group["params"]}
         if not seen.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -161,7 +167,7 @@ class Optimizer:
             return closure()
 
     def _plan_of(self, number, group, build, option):
-        """The lists that the native call of a group takes, built again only if what they hold or the option has changed."""
+        """The lists for the native call of a group, built again only if what they hold or the option has changed."""
         state = self.state
         if type(state) is not State:
             state = self.state = State(state)
@@ -244,7 +250,9 @@ class Optimizer:
             packed["params"] = [numbers[id(parameter)] for parameter in group["params"]]
             groups.append(packed)
         state = {
-            numbers[id(key)] if isinstance(key, vivace.Tensor) else key: dict(value) if isinstance(value, dict) else value
+            numbers[id(key)] if isinstance(key, vivace.Tensor) else key: dict(value)
+            if isinstance(value, dict)
+            else value
             for key, value in self.state.items()
         }
         result = {"state": state, "param_groups": groups}
@@ -331,7 +339,9 @@ def _wrap_step(cls):
             changed = hook(self, args, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise RuntimeError(f"{hook} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+                    raise RuntimeError(
+                        f"{hook} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                    )
                 args, kwargs = changed
         result = inner(self, *args, **kwargs)
         for hook in (*self._hooks("_optimizer_step_post_hooks"), *_global_post_hooks.values()):

@@ -16,7 +16,9 @@ class RMSprop(PerParameter):
         foreach=None, maximize=False, differentiable=False,
     ):  # fmt: skip
         _checks.learning_rate(lr)
-        _checks.at_least_zero(epsilon_value=eps, momentum_value=momentum, weight_decay_value=weight_decay, alpha_value=alpha)
+        _checks.at_least_zero(
+            epsilon_value=eps, momentum_value=momentum, weight_decay_value=weight_decay, alpha_value=alpha
+        )
         _checks.not_differentiable(differentiable)
         defaults = {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,

@@ -89,7 +89,9 @@ class BackwardHook:
 
     def setup_output_hook(self, result):
         is_tuple = isinstance(result, tuple)
-        outputs, self.outputs_index, self.n_outputs = self._attach(result if is_tuple else (result,), self._hook_outputs)
+        outputs, self.outputs_index, self.n_outputs = self._attach(
+            result if is_tuple else (result,), self._hook_outputs
+        )
         return outputs if is_tuple else outputs[0]
 
     def _attach(self, args, attach):

@@ -4,6 +4,35 @@ import vivace
 
 from . import native as _nn
 
+__all__ = [
+    "alpha_dropout",
+    "celu",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "elu",
+    "feature_alpha_dropout",
+    "glu",
+    "gumbel_softmax",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "leaky_relu",
+    "log_softmax",
+    "mish",
+    "relu",
+    "relu6",
+    "rrelu",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "tanh",
+    "threshold",
+]
+
 
 def relu(input, inplace=False):
     return input.relu_() if inplace else input.relu()
@@ -165,7 +194,8 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
         import warnings
 
         warnings.warn(
-            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and will result in an error "
+            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and will result "
+            "in an error "
             "in a future release.",
             stacklevel=2,
         )

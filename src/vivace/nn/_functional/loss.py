@@ -5,6 +5,26 @@ import vivace
 from .._reduction import get_enum, legacy_get_string
 from . import native as _nn
 
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "margin_ranking_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "poisson_nll_loss",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+]
+
 
 def _resolve(size_average, reduce, reduction):
     if size_average is not None or reduce is not None:
@@ -112,9 +132,7 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
     return _reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
 
 
-def cosine_embedding_loss(
-    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
-):
+def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -128,7 +146,9 @@ def cosine_embedding_loss(
     norms = ((input1 * input1).sum(target.dim()) + epsilon) * ((input2 * input2).sum(target.dim()) + epsilon)
     cosine = dot / norms.sqrt()
     zero = vivace.zeros_like(cosine)
-    loss = vivace.where(target == 1, 1 - cosine, zero) + vivace.where(target == -1, (cosine - margin).clamp(min=0), zero)
+    loss = vivace.where(target == 1, 1 - cosine, zero) + vivace.where(
+        target == -1, (cosine - margin).clamp(min=0), zero
+    )
     return _reduced(loss, reduction)
 
 
@@ -146,9 +166,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     return _reduced(loss.squeeze(0) if input.dim() < 2 else loss, reduction)
 
 
-def multilabel_soft_margin_loss(
-    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
-):
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     loss = -(target * _nn.logsigmoid(input) + (1 - target) * _nn.logsigmoid(-input))
     if weight is not None:
@@ -156,9 +174,7 @@ def multilabel_soft_margin_loss(
     return _reduced(loss.mean(-1), reduction)
 
 
-def multi_margin_loss(
-    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
-):
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -246,7 +262,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     reduction = _resolve(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. "
             "Please ensure they have the same size."
         )
     if ((input < 0) | (input > 1)).any():

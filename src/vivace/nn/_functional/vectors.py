@@ -4,6 +4,15 @@ import vivace
 
 from . import native as _nn
 
+__all__ = [
+    "bilinear",
+    "cosine_similarity",
+    "local_response_norm",
+    "normalize",
+    "one_hot",
+    "pairwise_distance",
+]
+
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     size = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
@@ -46,7 +55,7 @@ def one_hot(input, num_classes=-1):
 
 def bilinear(input1, input2, weight, bias=None):
     if input1.shape[:-1] != input2.shape[:-1]:
-        raise RuntimeError("bilinear(): input batch dimensions do not match: " f"got {input1.shape} and {input2.shape}")
+        raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {input1.shape} and {input2.shape}")
     if input1.size(-1) != weight.size(1) or input2.size(-1) != weight.size(2):
         raise RuntimeError(
             f"bilinear(): input sizes do not match weight size: got {input1.size(-1)} and {input2.size(-1)} "
@@ -59,7 +68,9 @@ def bilinear(input1, input2, weight, bias=None):
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     if input.dim() < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)")
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)"
+        )
     if input.numel() == 0:
         return input
     squares = _nn.pad(input.mul(input).movedim(1, -1), (size // 2, (size - 1) // 2))

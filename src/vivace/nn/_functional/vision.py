@@ -6,6 +6,25 @@ import vivace
 
 from . import native as _nn
 
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "channel_shuffle",
+    "interpolate",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
+]
+
 # ---- pixels
 
 
@@ -14,7 +33,9 @@ def pixel_shuffle(input, upscale_factor):
     if r <= 0:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
     if input.dim() < 3:
-        raise RuntimeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)")
+        raise RuntimeError(
+            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
+        )
     *batch, channels, height, width = input.shape
     if channels % (r * r):
         raise RuntimeError(
@@ -32,7 +53,10 @@ def pixel_unshuffle(input, downscale_factor):
     if r <= 0:
         raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     if input.dim() < 3:
-        raise RuntimeError(f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)")
+        raise RuntimeError(
+            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.dim()} "
+            "dimension(s)"
+        )
     *batch, channels, height, width = input.shape
     for name, size, dim in (("height", height, -2), ("width", width, -1)):
         if size % r:
@@ -51,7 +75,9 @@ def channel_shuffle(input, groups):
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
     channels = input.size(1)
     if groups <= 0 or channels % groups:
-        raise RuntimeError(f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups.")
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups."
+        )
     split = input.reshape(input.size(0), groups, channels // groups, *input.shape[2:])
     return split.transpose(1, 2).reshape(input.shape)
 
@@ -77,8 +103,10 @@ def _per_dim(name, value, spatial, input):
         return [value] * spatial
     if len(value) != spatial:
         raise ValueError(
-            f"Input and {name} must have the same number of spatial dimensions, but got input with spatial dimensions of "
-            f"{list(input.shape[2:])} and {name} of {value}. Please provide input tensor in (N, C, d1, d2, ...,dK) format "
+            f"Input and {name} must have the same number of spatial dimensions, but got input with spatial "
+            "dimensions of "
+            f"{list(input.shape[2:])} and {name} of {value}. Please provide input tensor in (N, C, d1, d2, "
+            "...,dK) format "
             f"and {name} in (s1, s2, ...,sK) format."
         )
     return list(value)
@@ -92,7 +120,8 @@ def interpolate(
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | "
+                "bicubic | trilinear"
             )
     else:
         align_corners = bool(align_corners)
@@ -118,11 +147,14 @@ def interpolate(
     if function is None:
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
-            f"{input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})"
+            f"{input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | "
+            f"nearest-exact (got {mode})"
         )
     if antialias:
         if mode not in ("bilinear", "bicubic"):
-            raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input")
+            raise ValueError(
+                "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input"
+            )
         function = f"_{function}_aa"
     native = getattr(_nn, function)
     return native(input, sizes, scales) if align_corners is None else native(input, sizes, align_corners, scales)
@@ -131,9 +163,7 @@ def interpolate(
 def _old_upsample(name):
     import warnings
 
-    warnings.warn(
-        f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3
-    )
+    warnings.warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
@@ -185,15 +215,11 @@ def adaptive_max_pool1d(input, output_size, return_indices=False):
 
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):
-    return _values_and_maybe_indices(
-        _nn.adaptive_max_pool2d(input, _pool_sizes(output_size, input, 2)), return_indices
-    )
+    return _values_and_maybe_indices(_nn.adaptive_max_pool2d(input, _pool_sizes(output_size, input, 2)), return_indices)
 
 
 def adaptive_max_pool3d(input, output_size, return_indices=False):
-    return _values_and_maybe_indices(
-        _nn.adaptive_max_pool3d(input, _pool_sizes(output_size, input, 3)), return_indices
-    )
+    return _values_and_maybe_indices(_nn.adaptive_max_pool3d(input, _pool_sizes(output_size, input, 3)), return_indices)
 
 
 def _lp_pool(mean_pool, input, norm_type, kernel_size, stride, ceil_mode, spatial):

@@ -85,7 +85,8 @@ class ModuleHooks:
         """The old form of `register_full_backward_hook`: it sees the gradients of the last operator only."""
         if self._is_full_backward_hook is True:
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please "
+                "use only one of them."
             )
         self._is_full_backward_hook = False
         return _register(self._backward_hooks, hook)
@@ -98,7 +99,8 @@ class ModuleHooks:
         """`hook(module, grad_input, grad_output)` runs when the inputs' gradients are known and may replace them."""
         if self._is_full_backward_hook is False:
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please "
+                "use only one of them."
             )
         self._is_full_backward_hook = True
         return _register(self._backward_hooks, hook, prepend=prepend)
@@ -108,13 +110,15 @@ class ModuleHooks:
         return _register(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook):
-        """`hook(module, state_dict, prefix, local_metadata)` runs after state_dict() and may change the dict in place."""
+        """`hook(module, state_dict, prefix, local_metadata)` runs after state_dict() and may change the dict."""
         hook._from_public_api = True
         return _register(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook):
         if getattr(hook, "_from_public_api", False):
-            raise RuntimeError("Cannot register the same function as the state dict post hook that was registered publicly")
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was registered publicly"
+            )
         return _register(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook):
@@ -233,7 +237,9 @@ def _attach_regular_hooks(module, hooks, args, result):
 
     output = result
     while not isinstance(output, Tensor):
-        output = next((v for v in output.values() if isinstance(v, Tensor)), None) if isinstance(output, dict) else output[0]
+        output = (
+            next((v for v in output.values() if isinstance(v, Tensor)), None) if isinstance(output, dict) else output[0]
+        )
     node = output.grad_fn
     if node is None:
         return
@@ -266,7 +272,8 @@ def _register_global_backward_hook(hook, full):
     global _global_is_full_backward_hook
     if _global_is_full_backward_hook is (not full):
         raise RuntimeError(
-            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only one of them."
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please "
+            "use only one of them."
         )
     _global_is_full_backward_hook = full
     return _on_every_module(_global_backward_hooks, hook)

@@ -53,9 +53,7 @@ class ModuleState:
         if args:
             import warnings
 
-            warnings.warn(
-                "Positional args are being deprecated, use kwargs instead.", FutureWarning, stacklevel=2
-            )
+            warnings.warn("Positional args are being deprecated, use kwargs instead.", FutureWarning, stacklevel=2)
             given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
             destination = given["destination"] if destination is None else destination
             prefix = given.get("prefix", prefix)
@@ -113,8 +111,8 @@ class ModuleState:
 
         if not isinstance(value, vivace.Tensor):
             error_msgs.append(
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
-                f"but received {type(value)}"
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                f"checkpoint but received {type(value)}"
             )
             return
         if member.dim() == 0 and value.dim() == 1 and value.numel() == 1:

@@ -131,8 +131,8 @@ class SyncBatchNorm(_BatchNorm):
         converted = module
         if isinstance(module, _BatchNorm) and not isinstance(module, cls):
             converted = cls(
-                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group,
-                bias=module.bias is not None,
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
+                process_group, bias=module.bias is not None,
             )  # fmt: skip
             for name, value in (*module._parameters.items(), *module._buffers.items()):
                 setattr(converted, name, value)

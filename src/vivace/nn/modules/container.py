@@ -337,7 +337,10 @@ class ParameterDict(Module):
     def _attribute(self, key):
         """Attributes have string names; a key of another type would be confused with its text."""
         if not isinstance(key, str):
-            raise TypeError(f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}').")
+            raise TypeError(
+                "Index given to ParameterDict cannot be used as a key as it is not a string (type is "
+                f"'{type(key).__name__}')."
+            )
         return key
 
     def __getitem__(self, key):

@@ -51,7 +51,9 @@ class _ConvNd(Module):
         else:
             shape = (out_channels, in_channels // groups, *kernel_size)
         self.weight = Parameter(vivace.empty(shape, device=device, dtype=dtype))
-        self.register_parameter("bias", Parameter(vivace.empty(out_channels, device=device, dtype=dtype)) if bias else None)
+        self.register_parameter(
+            "bias", Parameter(vivace.empty(out_channels, device=device, dtype=dtype)) if bias else None
+        )
         self.reset_parameters()
 
     def _pad_amounts(self):
@@ -195,7 +197,9 @@ class _ConvTransposeNd(_ConvNd):
             extra = self._output_padding(
                 input, output_size, self.stride, self.padding, self.kernel_size, len(self.kernel_size), self.dilation
             )
-        return getattr(F, self._function)(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
+        return getattr(F, self._function)(
+            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
+        )
 
 
 class ConvTranspose1d(_ConvTransposeNd):

@@ -47,5 +47,6 @@ def _require_items(expected, item_type, sizes, *types):
     for position, item in enumerate(sizes):
         if not isinstance(item, item_type):
             raise TypeError(
-                f"unflattened_size must be {expected}, but found element of type {type(item).__name__} at pos {position}"
+                f"unflattened_size must be {expected}, but found element of type {type(item).__name__} at pos "
+                f"{position}"
             )

@@ -28,7 +28,8 @@ class _InstanceNorm(_NormBase):
                 error_msgs.append(
                     f"Unexpected running stats buffer(s) {names} for {type(self).__name__} with "
                     "track_running_stats=False. If state_dict is a checkpoint saved before 0.4.0, this may be expected "
-                    "because InstanceNorm does not track running stats by default since 0.4.0. Please remove these keys "
+                    "because InstanceNorm does not track running stats by default since 0.4.0. Please remove "
+                    "these keys "
                     "from state_dict."
                 )
                 for key in stale:

@@ -5,6 +5,7 @@ Members live in `_parameters`, `_buffers` and `_modules`, which repeat every cha
 """
 
 from _weakref import ref
+from contextlib import suppress
 
 from ...utils._observed import ObservedDict
 from ..parameter import Parameter, Tensor
@@ -45,7 +46,11 @@ def _typename(value):
     if isinstance(value, Tensor):
         return value.type()
     cls = type(value)
-    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}".replace("vivace", "torch", 1)
+    return (
+        cls.__name__
+        if cls.__module__ == "builtins"
+        else f"{cls.__module__}.{cls.__name__}".replace("vivace", "torch", 1)
+    )
 
 
 class Members(ObservedDict):
@@ -89,7 +94,9 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
     def __init__(self, *args, **kwargs):
         if not self.call_super_init:
             if kwargs:
-                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+                raise TypeError(
+                    f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+                )
             if args:
                 raise TypeError(
                     f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given"
@@ -127,11 +134,13 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
-                    f"cannot assign '{_typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                    f"cannot assign '{_typename(param)}' object to parameter '{name}' (torch.nn.Parameter or "
+                    "None required)"
                 )
             if param.grad_fn is not None:
                 raise ValueError(
-                    f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
+                    f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
+                    "explicitly. "
                     f"To express '{name}' as a function of another Tensor, compute the value in the forward() method."
                 )
             for hook in _hooks._global_parameter_registration_hooks.values():
@@ -246,7 +255,9 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
                 changed = hook(self, name, value)
                 value = value if changed is None else changed
         else:
-            noun, expected = ("parameter", "torch.nn.Parameter") if kind == _PARAMETERS else ("child module", "torch.nn.Module")
+            noun, expected = (
+                ("parameter", "torch.nn.Parameter") if kind == _PARAMETERS else ("child module", "torch.nn.Module")
+            )
         if value is not None and not (kind == _BUFFERS and isinstance(value, Tensor)):
             raise TypeError(f"cannot assign '{_typename(value)}' as {noun} '{name}' ({expected} or None expected)")
         self._members(kind)[name] = value
@@ -258,10 +269,8 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
             return
         if held is not None:
             del self._members(held)[name]
-        try:
+        with suppress(AttributeError):
             object.__delattr__(self, name)
-        except AttributeError:
-            pass
 
     def __dir__(self):
         return sorted(name for name in super().__dir__() if not name[0].isdigit())
@@ -283,5 +292,8 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
         self.__dict__.update(state)
         for kind in KINDS:
             object.__setattr__(self, kind, Members(self, state.get(kind) or {}))
-        if any(state.get(name) for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")):
+        if any(
+            state.get(name)
+            for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+        ):
             object.__setattr__(self, "_hooked", True)

@@ -6,6 +6,5 @@ from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_g
 from .convert_parameters import parameters_to_vector, vector_to_parameters
 
 
-
 def __getattr__(name):
     return submodule("vivace.nn.utils", name)

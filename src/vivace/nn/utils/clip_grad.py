@@ -5,7 +5,8 @@ import vivace
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 _NOT_FINITE = (
-    "The total norm of order {} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable this "
+    "The total norm of order {} for gradients from `parameters` is non-finite, so it cannot be clipped. To "
+    "disable this "
     "error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
 )
 
@@ -52,9 +53,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
         if exhausted and not parameters:
             import warnings
 
-            warnings.warn(
-                "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
-            )
+            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     grads = [p.grad for p in parameters if p.grad is not None]
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)

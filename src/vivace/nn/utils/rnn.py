@@ -1,12 +1,19 @@
 """Sequences of different lengths: packed one time step after the other, or padded to one length."""
 
 from collections import namedtuple
+from itertools import pairwise
 
 import vivace
 
 __all__ = [
-    "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence",
-    "unpad_sequence", "unpack_sequence",
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
 ]  # fmt: skip
 
 
@@ -20,7 +27,7 @@ def invert_permutation(permutation):
 
 
 class PackedSequence(namedtuple("PackedSequence_", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])):
-    """The steps of a batch of sequences, longest first, without padding; batch_sizes counts who is left at each step."""
+    """The steps of a batch of sequences, longest first, unpadded; batch_sizes counts those left at each step."""
 
     __slots__ = ()
 
@@ -28,7 +35,9 @@ class PackedSequence(namedtuple("PackedSequence_", ["data", "batch_sizes", "sort
         if isinstance(data, (list, tuple)) and batch_sizes is None:
             data, batch_sizes = data
         if batch_sizes.device.type != "cpu":
-            raise ValueError("batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually.")
+            raise ValueError(
+                "batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually."
+            )
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
@@ -77,11 +86,14 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} (batch_size={padded.size(1)})"
         )
     if not sizes or sizes[-1] <= 0:
-        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
-    if any(a < b for a, b in zip(sizes, sizes[1:], strict=False)):
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
+    if any(a < b for a, b in pairwise(sizes)):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not "
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
+            "requirement if you do not "
             "need ONNX exportability."
         )
     if sizes[0] > padded.size(0):
@@ -121,7 +133,9 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
     """A list of tensors of different lengths as one padded tensor."""
     if not isinstance(sequences, (list, tuple, vivace.Tensor)):
-        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     sequences = list(sequences)

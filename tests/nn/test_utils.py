@@ -1,0 +1,61 @@
+"""nn.utils: clipping, vectors of parameters, sequences of different lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+def test_clip_grad_norm(module: Any) -> None:
+    parameters = [module.nn.Parameter(module.zeros(2)), module.nn.Parameter(module.zeros(1))]
+    parameters[0].grad, parameters[1].grad = module.tensor([3.0, 0.0]), module.tensor([4.0])
+    clip = module.nn.utils.clip_grad_norm_
+    assert clip(parameters, 10.0).item() == 5.0
+    assert parameters[0].grad.tolist() == [3.0, 0.0]
+    assert clip(parameters, 2.5).item() == 5.0
+    assert parameters[1].grad.item() == pytest.approx(2.0, rel=1e-6)
+    assert clip(parameters, 1.0, norm_type=float("inf")).item() == pytest.approx(2.0, rel=1e-6)
+    parameters[1].grad.fill_(float("nan"))
+    with pytest.raises(RuntimeError, match="non-finite"):
+        clip(parameters, 1.0, error_if_nonfinite=True)
+
+
+def test_clip_grad_value(module: Any) -> None:
+    p = module.nn.Parameter(module.zeros(2))
+    p.grad = module.tensor([3.0, -4.0])
+    module.nn.utils.clip_grad_value_([p], 3.5)
+    assert p.grad.tolist() == [3.0, -3.5]
+
+
+def test_vectors(module: Any) -> None:
+    layer = module.nn.Linear(2, 3)
+    vector = module.nn.utils.parameters_to_vector(layer.parameters())
+    assert vector.shape == (9,)
+    module.nn.utils.vector_to_parameters(module.arange(9.0), layer.parameters())
+    assert layer.bias.tolist() == [6.0, 7.0, 8.0]
+
+
+def test_packing(module: Any) -> None:
+    rnn = module.nn.utils.rnn
+    sequences = [module.arange(2.0), module.arange(4.0), module.arange(3.0)]
+    padded = rnn.pad_sequence(sequences, batch_first=True, padding_value=-1.0)
+    assert padded.tolist() == [[0, 1, -1, -1], [0, 1, 2, 3], [0, 1, 2, -1]]
+    packed = rnn.pack_padded_sequence(padded, [2, 4, 3], batch_first=True, enforce_sorted=False)
+    assert packed.batch_sizes.tolist() == [3, 3, 2, 1]
+    assert packed.data.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 3]
+    again, lengths = rnn.pad_packed_sequence(packed, batch_first=True, padding_value=-1.0)
+    assert again.tolist() == padded.tolist()
+    assert lengths.tolist() == [2, 4, 3]
+    with pytest.raises(RuntimeError, match="must be sorted in decreasing order"):
+        rnn.pack_padded_sequence(padded, [2, 4, 3], batch_first=True)
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_packed_layers(module: Any, kind: str) -> None:
+    layer = getattr(module.nn, kind)(2, 3, num_layers=2, bidirectional=True)
+    sequences = [module.rand(2, 2), module.rand(4, 2)]
+    output, _ = layer(module.nn.utils.rnn.pack_sequence(sequences, enforce_sorted=False))
+    unpacked = module.nn.utils.rnn.unpack_sequence(output)
+    for sequence, result in zip(sequences, unpacked, strict=True):
+        assert module.allclose(layer(sequence)[0], result, atol=1e-6)
