@@ -1,4 +1,4 @@
-"""Activations with an `inplace` flag, softmaxes that choose their dimension, and dropouts."""
+"""Activations with an `inplace` flag, and dropouts that keep the statistics of SELU."""
 
 import vivace
 
@@ -7,10 +7,6 @@ from . import native as _nn
 __all__ = [
     "alpha_dropout",
     "celu",
-    "dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
     "elu",
     "feature_alpha_dropout",
     "glu",
@@ -19,7 +15,6 @@ __all__ = [
     "hardswish",
     "hardtanh",
     "leaky_relu",
-    "log_softmax",
     "mish",
     "relu",
     "relu6",
@@ -27,8 +22,6 @@ __all__ = [
     "selu",
     "sigmoid",
     "silu",
-    "softmax",
-    "softmin",
     "tanh",
     "threshold",
 ]
@@ -88,7 +81,9 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     with vivace.no_grad():
-        slope = vivace.where(input <= 0, vivace.empty_like(input).uniform_(lower, upper), 1)
+        negative = input <= 0
+        draws = vivace.empty(int(negative.sum()), dtype=vivace.float64).uniform_(lower, upper)
+        slope = vivace.ones_like(input).masked_scatter_(negative, draws.to(input.dtype))
     return input.mul_(slope) if inplace else input * slope
 
 
@@ -109,37 +104,6 @@ def sigmoid(input):
     return input.sigmoid()
 
 
-# ---- softmax
-
-
-def _default_dim(name, input, stacklevel):
-    import warnings
-
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel + 1,
-    )
-    return 0 if input.dim() in (0, 1, 3) else 1
-
-
-def softmax(input, dim=None, _stacklevel=3, dtype=None):
-    if dim is None:
-        dim = _default_dim("softmax", input, _stacklevel)
-    return vivace.softmax(input, dim, dtype=dtype)
-
-
-def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    if dim is None:
-        dim = _default_dim("log_softmax", input, _stacklevel)
-    return vivace.log_softmax(input, dim, dtype=dtype)
-
-
-def softmin(input, dim=None, _stacklevel=3, dtype=None):
-    if dim is None:
-        dim = _default_dim("softmin", input, _stacklevel)
-    return vivace.softmax(-input, dim, dtype=dtype)
-
-
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """A sample of the relaxed categorical distribution; `hard` makes it one-hot and keeps the soft gradient."""
     noise = -vivace.empty_like(logits, memory_format=vivace.legacy_contiguous_format).exponential_().log()
@@ -158,58 +122,7 @@ def _check_probability(p):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _noise(input, p, shape):
-    """1 with probability 1 - p, else 0, scaled by 1 / (1 - p)."""
-    noise = input.new_empty(shape)
-    return noise.zero_() if p == 1 else noise.bernoulli_(1 - p).div_(1 - p)
-
-
-def _feature_dropout(input, p, training, inplace):
-    """Drops whole channels of (N, C, ...)."""
-    if not training or p == 0 or input.numel() == 0:
-        return input
-    noise = _noise(input, p, (*input.shape[:2], *[1] * (input.dim() - 2)))
-    return input.mul_(noise) if inplace else input * noise
-
-
-def dropout(input, p=0.5, training=True, inplace=False):
-    _check_probability(p)
-    if inplace:
-        return input.mul_(_noise(input, p, input.shape)) if training and p > 0 else input
-    return _nn.dropout(input, p, training)
-
-
-def dropout1d(input, p=0.5, training=True, inplace=False):
-    _check_probability(p)
-    if input.dim() not in (2, 3):
-        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input.")
-    batched = input if input.dim() == 3 else input.unsqueeze(0)
-    result = _feature_dropout(batched, p, training, inplace)
-    return result if input.dim() == 3 else result.squeeze(0)
-
-
-def dropout2d(input, p=0.5, training=True, inplace=False):
-    _check_probability(p)
-    if input.dim() not in (3, 4):
-        import warnings
-
-        warnings.warn(
-            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and will result "
-            "in an error "
-            "in a future release.",
-            stacklevel=2,
-        )
-    return _feature_dropout(input, p, training, inplace)
-
-
-def dropout3d(input, p=0.5, training=True, inplace=False):
-    _check_probability(p)
-    batched = input if input.dim() != 4 else input.unsqueeze(0)
-    result = _feature_dropout(batched, p, training, inplace)
-    return result if input.dim() != 4 else result.squeeze(0)
-
-
-_SELU_FLOOR = -1.7580993408473766  # what SELU gives for minus infinity
+_SELU_DEPTH = 1.7580993408473766  # SELU goes down to minus this
 
 
 def _alpha_dropout(input, p, training, inplace, shape):
@@ -219,8 +132,8 @@ def _alpha_dropout(input, p, training, inplace, shape):
     if p == 1:
         return input.mul_(0) if inplace else input * 0
     kept = input.new_empty(shape).bernoulli_(1 - p)
-    a = 1.0 / ((_SELU_FLOOR**2 * p + 1) * (1 - p)) ** 0.5
-    offset = (kept - 1) * (_SELU_FLOOR * a) + _SELU_FLOOR * a * p
+    a = 1.0 / ((_SELU_DEPTH**2 * p + 1) * (1 - p)) ** 0.5
+    offset = (kept - 1) * (_SELU_DEPTH * a) + _SELU_DEPTH * a * p
     scale = kept * a
     return input.mul_(scale).add_(offset) if inplace else input * scale + offset
 

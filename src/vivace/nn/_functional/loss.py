@@ -11,15 +11,12 @@ __all__ = [
     "cosine_embedding_loss",
     "gaussian_nll_loss",
     "hinge_embedding_loss",
-    "huber_loss",
     "kl_div",
-    "l1_loss",
     "margin_ranking_loss",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "poisson_nll_loss",
-    "smooth_l1_loss",
     "soft_margin_loss",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
@@ -37,17 +34,6 @@ def _reduced(loss, reduction):
     if reduction == "none":
         return loss
     return loss.sum() if reduction == "sum" else loss.mean()
-
-
-def _same_size(name, input, target):
-    if target.size() != input.size():
-        import warnings
-
-        warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
-            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
-        )
 
 
 def poisson_nll_loss(
@@ -219,43 +205,6 @@ def _triplet(anchor, positive, negative, distance, margin, swap, reduction):
     if swap:
         far = vivace.minimum(far, distance(positive, negative))
     return _reduced((margin + distance(anchor, positive) - far).clamp(min=0), reduction)
-
-
-# ---- losses that have a native form; these serve where it does not exist
-
-
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    reduction = _resolve(size_average, reduce, reduction)
-    _same_size("l1_loss", input, target)
-    return _weighted((input - target).abs(), weight, reduction)
-
-
-def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    reduction = _resolve(size_average, reduce, reduction)
-    _same_size("smooth_l1_loss", input, target)
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    distance = (input - target).abs()
-    if beta == 0:
-        return _reduced(distance, reduction)
-    return _reduced(vivace.where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
-
-
-def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
-    get_enum(reduction)
-    _same_size("huber_loss", input, target)
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    distance = (input - target).abs()
-    loss = vivace.where(distance < delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
-    return _weighted(loss, weight, reduction)
-
-
-def _weighted(loss, weight, reduction):
-    if weight is None:
-        return _reduced(loss, reduction)
-    loss = loss * weight
-    return loss.sum() / weight.expand_as(loss).sum() if reduction == "mean" else _reduced(loss, reduction)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
