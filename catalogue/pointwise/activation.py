@@ -6,7 +6,7 @@ import numpy as np
 
 from catalogue import math as m
 from catalogue.dtypes import floating, floating_or_complex, real
-from catalogue.kinds import unary
+from catalogue.kinds import composite, pointwise, unary
 from catalogue.pointwise.exp_log import exp, log1p, sigmoid
 from catalogue.pointwise.select import maximum, minimum, where
 from catalogue.pointwise.special import erf
@@ -232,4 +232,20 @@ softshrink = _activation(
     args="Scalar lambd=0.5",
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), 1.0)],
+)
+prelu_kernel = pointwise(
+    "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+    namespace="private",
+    dtypes=floating,
+    kernel=lambda self, weight: where(self > 0, self, self * weight),
+    grad=lambda g, self, weight: (where(self > 0, g, g * weight), where(self > 0, 0, g * self)),
+    samples=lambda s: [s(s.t(3, 5), s.t(3, 5)), s(s.t(3, 5), s.t(5))],
+    doc="self where positive, else weight * self.",
+)
+prelu = composite(
+    "prelu(Tensor self, Tensor weight) -> Tensor",
+    kernel="prelu",
+    aliases="nn.functional.prelu",
+    samples=lambda s: [s(s.t(3, 5), s.t(1)), s(s.t(2, 3, 4), s.t(3)), s(s.t(4), s.t(1))],
+    doc="self where positive, else weight * self; the weight is one number, or one per channel (dimension 1).",
 )

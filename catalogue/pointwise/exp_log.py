@@ -174,3 +174,16 @@ xlogy = binary(
     aliases="special.xlogy",
     doc="a * log(b), 0 where a is 0.",
 )
+xlog1py = binary(
+    "xlog1py",
+    namespace="special",
+    overloads={"": "TT", "other_scalar": "TS", "self_scalar": "ST"},
+    inplace=False,
+    result=int_to_float,
+    dtypes=floating,
+    kernel=lambda a, b: where(b != b, b, where(a == 0, 0.0, a * m.log1p(b))),
+    grad=lambda g, a, b: (where((a == 0) & (b <= -1), 0, g * log1p(b)), g * a / (b + 1)),
+    ref=lambda a, b: np.where(a == 0, 0.0, a * np.log1p(b)),
+    samples=pairs(-3, 3, -0.5, 4),
+    doc="a * log(1 + b), 0 where a is 0.",
+)

@@ -8,11 +8,14 @@ from catalogue.samples import one, pairs
 from codegen.primitives import (
     bitwise_left_shift,
     bitwise_right_shift,
+    idiv,
     imaginary_part,
     is_complex,
     real_part,
+    scalar,
     sign_bit,
     truth,
+    where,
 )
 
 INF = float("inf")
@@ -97,6 +100,31 @@ bitwise_not = unary(
     ref=np.invert,
     samples=lambda s: [s(s.ints(3, 5)), s(s.mask(7))],
     doc="~a",
+)
+gcd = binary(
+    "gcd",
+    overloads={"": "TT"},
+    dtypes=integral,
+    kernel=lambda a, b: scalar("gcd", a, b),
+    ref=np.gcd,
+    samples=lambda s: [s(s.ints(3, 5, low=-20, high=20), s.ints(3, 5)), s(s.ints(7), s.ints())],
+    doc="The greatest common divisor.",
+)
+
+
+def _lcm(a, b):
+    divisor = scalar("gcd", a, b)
+    return abs(where(divisor == 0, 0, idiv(a, where(divisor == 0, 1, divisor)) * b))
+
+
+lcm = binary(
+    "lcm",
+    overloads={"": "TT"},
+    dtypes=integral,
+    kernel=_lcm,
+    ref=np.lcm,
+    samples=lambda s: [s(s.ints(3, 5, low=-20, high=20), s.ints(3, 5)), s(s.ints(7), s.ints())],
+    doc="The least common multiple.",
 )
 left_shift = binary(
     "bitwise_left_shift",

@@ -5,7 +5,7 @@ import numpy as np
 from catalogue import complex_math as c
 from catalogue import math as m
 from catalogue.dtypes import all_dtypes, floating, floating_or_complex, int_to_float
-from catalogue.kinds import binary, pointwise, unary
+from catalogue.kinds import binary, composite, pointwise, unary
 from catalogue.pointwise.arith import abs
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.select import where
@@ -98,6 +98,20 @@ pow = pointwise(
     ],
     doc="self to the power of the exponent.",
 )
+
+
+def _float_power(overload, operands, samples):
+    return composite(
+        f"float_power.{overload}({operands}) -> Tensor",
+        kernel="float_power",
+        samples=samples,
+        doc="self to the power of the exponent, in double precision.",
+    )
+
+
+_float_power("Tensor_Tensor", "Tensor self, Tensor exponent", lambda s: [s(s.t(3, 5, low=0.1, high=3), s.t(3, 5))])
+_float_power("Tensor_Scalar", "Tensor self, Scalar exponent", lambda s: [s(s.t(3, 5), 2), s(s.ints(4), 2)])
+_float_power("Scalar", "Scalar self, Tensor exponent", lambda s: [s(2, s.t(3, 5))])
 
 
 def _hypot(a, b):

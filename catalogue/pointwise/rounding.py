@@ -3,8 +3,9 @@
 import numpy as np
 
 from catalogue.dtypes import floating, real
-from catalogue.kinds import unary
+from catalogue.kinds import pointwise, unary
 from catalogue.samples import one
+from codegen.primitives import scalar, where
 
 
 def _rounding(name, kernel, ref, doc, **options):
@@ -25,6 +26,24 @@ floor = _rounding("floor", lambda a: floor(a), np.floor, "Rounded down.")
 ceil = _rounding("ceil", lambda a: ceil(a), np.ceil, "Rounded up.")
 trunc = _rounding("trunc", lambda a: trunc(a), np.trunc, "Rounded towards zero.", aliases="fix")
 round = _rounding("round", lambda a: round(a), np.round, "Rounded to nearest, halves to even.")
+
+round_decimals = pointwise(
+    "round.decimals(Tensor self, *, int decimals) -> Tensor",
+    operands=("self",),
+    inplace=True,
+    out=True,
+    dtypes=floating,
+    kernel=lambda self, decimals: _round_decimals(self, decimals),
+    grad=lambda g: g * 0,
+    ref=lambda a, decimals: np.round(a, decimals),
+    samples=lambda s: [s(s.t(3, 5), decimals=1), s(s.t(7, low=-300, high=300), decimals=-2), s(s.t(4), decimals=0)],
+    doc="Rounded to a number of decimals.",
+)
+
+
+def _round_decimals(a, decimals):
+    ten = scalar("pow10", abs(decimals))
+    return where(decimals < 0, round(a / ten) * ten, round(a * ten) / ten)
 
 
 frac = unary(

@@ -6,7 +6,7 @@ from catalogue.dtypes import all_dtypes, floating, int_to_float, real, real_or_b
 from catalogue.kinds import binary, pointwise, unary
 from catalogue.samples import pairs
 from codegen.complex_expr import make
-from codegen.primitives import copy_sign, imaginary_part, largest, number, real_part
+from codegen.primitives import copy_sign, imaginary_part, largest, number, real_part, scalar
 
 INF = float("inf")
 
@@ -207,4 +207,12 @@ copysign = binary(
     ref=np.copysign,
     samples=pairs(),
     doc="|a| with the sign of b.",
+)
+nextafter = binary(
+    "nextafter",
+    overloads={"": "TT"},
+    dtypes=floating - {"Float16", "BFloat16"},
+    kernel=lambda a, b: scalar("nextafter", a, b),
+    samples=pairs(),
+    doc="The next number after a in the direction of b.",
 )

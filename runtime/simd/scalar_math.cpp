@@ -38,6 +38,9 @@ double fmod(double x, double y) { return std::fmod(x, y); }
 float nextafter(float x, float y) { return std::nextafter(x, y); }
 double nextafter(double x, double y) { return std::nextafter(x, y); }
 
+double pow10(double x) { return std::pow(10.0, x); }
+float pow10(float x) { return float(std::pow(10.0, double(x))); }
+
 // std::lgamma writes the sign to a global.
 double lgamma(double x) {
   int sign;
@@ -114,6 +117,18 @@ uint64_t ipow(uint64_t x, uint64_t y) {
 int64_t ipow(int64_t x, int64_t y) {
   if (y < 0) return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;
   return int64_t(ipow(uint64_t(x), uint64_t(y)));
+}
+
+uint64_t gcd(uint64_t x, uint64_t y) {
+  while (y != 0) {
+    const uint64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return x;
+}
+int64_t gcd(int64_t x, int64_t y) {
+  return int64_t(gcd(x < 0 ? -uint64_t(x) : uint64_t(x), y < 0 ? -uint64_t(y) : uint64_t(y)));
 }
 
 }  // namespace vivace::scalar

@@ -14,6 +14,7 @@ namespace vivace::scalar {
 VIVACE_SCALAR1(sin)
 VIVACE_SCALAR1(cos)
 VIVACE_SCALAR1(tan)
+VIVACE_SCALAR1(pow10)
 VIVACE_SCALAR1(lgamma)
 VIVACE_SCALAR1(digamma)
 VIVACE_SCALAR1(trigamma)
@@ -37,6 +38,9 @@ VIVACE_SCALAR2(nextafter)
 /// x to the power y, wrapping; a negative y leaves only the powers of 1 and -1.
 int64_t ipow(int64_t x, int64_t y);
 uint64_t ipow(uint64_t x, uint64_t y);
+/// Never negative but for the least integer, which has no opposite.
+int64_t gcd(int64_t x, int64_t y);
+uint64_t gcd(uint64_t x, uint64_t y);
 
 #undef VIVACE_SCALAR1
 #undef VIVACE_SCALAR2

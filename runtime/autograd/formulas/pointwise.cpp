@@ -1,4 +1,6 @@
 // Derivatives of pointwise operators that depend on the value of a number.
+#include <tuple>
+
 #include "generated/formulas.h"
 #include "generated/ops.h"
 
@@ -55,6 +57,19 @@ TensorRef pow_exponent_backward(Tensor& g, Tensor& self, Tensor& exponent, Tenso
 TensorRef pow_exponent_backward(Tensor& g, const Scalar& self, Tensor& exponent, Tensor& y) {
   const TensorRef base = scalar_tensor(self, self.is_complex() ? complex_of(y.dtype()) : y.dtype());
   return exponent_backward(g, *base, exponent, y);
+}
+
+TensorRef angle_backward(Tensor& g, Tensor& a) {
+  if (!is_complex(a.dtype())) return ops::mul_Scalar(g, 0);
+  const TensorRef length = ops::abs(a);
+  const TensorRef turned = ops::mul_Scalar(*ops::div_Tensor(a, *ops::mul_Tensor(*length, *length)), Scalar(0.0, 1.0));
+  return ops::where_ScalarSelf(*ops::eq_Scalar(*length, 0), 0, *ops::mul_Tensor(g, *turned));
+}
+
+std::tuple<TensorRef, TensorRef> polar_backward(Tensor& g, Tensor& length, Tensor& angle) {
+  const TensorRef one = ops::ones_like(length);
+  const TensorRef along = ops::mul_Tensor(*ops::conj(g), *ops::polar(*one, angle));
+  return {ops::real(*along), ops::neg(*ops::mul_Tensor(*ops::imag(*along), length))};
 }
 
 }  // namespace vivace::formulas

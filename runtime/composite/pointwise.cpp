@@ -1,0 +1,35 @@
+// Elementwise operators that are made of others.
+#include "generated/kernels.h"
+#include "generated/ops.h"
+
+namespace vivace::composite {
+namespace {
+
+DType double_of(DType t) { return is_complex(t) ? DType::Complex128 : DType::Float64; }
+
+TensorRef in_double(Tensor& t) { return ops::to_dtype(t, double_of(t.dtype())); }
+
+}  // namespace
+
+TensorRef prelu(Tensor& self, Tensor& weight) {
+  if (weight.dim() > 1)
+    fail("prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  const int64_t channels = self.dim() < 2 ? 1 : self.size(1);
+  if (weight.numel() != 1 && weight.numel() != channels)
+    fail("Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
+         " and channel size = ", channels, ".");
+  if (weight.numel() == 1) return ops::_prelu_kernel(self, *ops::reshape(weight, IntList{}));
+  Dims sizes;
+  for (int64_t d = 0; d < self.dim(); ++d) sizes.push(d == 1 ? channels : 1);
+  return ops::_prelu_kernel(self, *ops::reshape(weight, sizes));
+}
+
+TensorRef float_power(Tensor& self, Tensor& exponent) {
+  return ops::pow_Tensor_Tensor(*in_double(self), *in_double(exponent));
+}
+TensorRef float_power(Tensor& self, const Scalar& exponent) {
+  return ops::pow_Tensor_Scalar(*in_double(self), exponent);
+}
+TensorRef float_power(const Scalar& self, Tensor& exponent) { return ops::pow_Scalar(self, *in_double(exponent)); }
+
+}  // namespace vivace::composite
