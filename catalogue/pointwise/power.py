@@ -103,7 +103,7 @@ pow = pointwise(
 def _float_power(overload, operands, samples):
     return composite(
         f"float_power.{overload}({operands}) -> Tensor",
-        kernel="float_power",
+        kernel=f"float_power_{overload}",
         samples=samples,
         doc="self to the power of the exponent, in double precision.",
     )

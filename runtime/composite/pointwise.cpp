@@ -24,12 +24,12 @@ TensorRef prelu(Tensor& self, Tensor& weight) {
   return ops::_prelu_kernel(self, *ops::reshape(weight, sizes));
 }
 
-TensorRef float_power(Tensor& self, Tensor& exponent) {
+TensorRef float_power_Tensor_Tensor(Tensor& self, Tensor& exponent) {
   return ops::pow_Tensor_Tensor(*in_double(self), *in_double(exponent));
 }
-TensorRef float_power(Tensor& self, const Scalar& exponent) {
+TensorRef float_power_Tensor_Scalar(Tensor& self, const Scalar& exponent) {
   return ops::pow_Tensor_Scalar(*in_double(self), exponent);
 }
-TensorRef float_power(const Scalar& self, Tensor& exponent) { return ops::pow_Scalar(self, *in_double(exponent)); }
+TensorRef float_power_Scalar(const Scalar& self, Tensor& exponent) { return ops::pow_Scalar(self, *in_double(exponent)); }
 
 }  // namespace vivace::composite
