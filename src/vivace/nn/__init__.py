@@ -7,9 +7,14 @@ from .modules import *
 from .parameter import Buffer, Parameter
 
 # Families that few programs use load with their first name.
-_LAZY = dict.fromkeys(
-    ("GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"), "vivace.nn.modules.rnn"
-)
+_FAMILIES = {
+    "attention": ("MultiheadAttention",),
+    "rnn": ("GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"),
+    "transformer": (
+        "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
+    ),
+}  # fmt: skip
+_LAZY = {name: f"vivace.nn.modules.{family}" for family, names in _FAMILIES.items() for name in names}
 
 
 def __getattr__(name):

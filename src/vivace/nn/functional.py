@@ -12,4 +12,8 @@ from ._functional.vision import *  # noqa: E402
 
 
 def __getattr__(name):
+    if name == "multi_head_attention_forward":
+        from ._functional.attention import multi_head_attention_forward
+
+        return multi_head_attention_forward
     raise AttributeError(f"vivace does not have torch.nn.functional.{name}")
