@@ -71,6 +71,9 @@ TensorRef norm_str(Tensor& self, std::string_view p, DimList dim, bool keepdim, 
   fail_not_implemented("norm: the nuclear norm needs a singular value decomposition, which is not there yet");
 }
 
+TensorRef max_other(Tensor& self, Tensor& other) { return ops::maximum(self, other); }
+TensorRef min_other(Tensor& self, Tensor& other) { return ops::minimum(self, other); }
+
 std::tuple<TensorRef, TensorRef> aminmax(Tensor& self, std::optional<int64_t> dim, bool keepdim) {
   if (!dim && self.numel() == 0)
     fail("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
