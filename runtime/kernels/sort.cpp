@@ -49,7 +49,7 @@ struct Item {
 /// Least significant digits first; passes in which all digits agree are left out.
 void radix_sort(Item<uint32_t>* items, Item<uint32_t>* buffer, int64_t n) {
   constexpr int kBits = 11, kDigits = 1 << kBits;
-  static thread_local uint32_t counts[3][kDigits];
+  uint32_t counts[3][kDigits];
   std::memset(counts, 0, sizeof counts);
   for (int64_t i = 0; i < n; ++i)
     for (int pass = 0; pass < 3; ++pass) ++counts[pass][items[i].key >> (pass * kBits) & (kDigits - 1)];
