@@ -1,0 +1,68 @@
+// Scalar arithmetic over every element type, for kernels that are templates over it: real, complex and half alike.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "runtime/core/dtype.h"
+
+namespace vivace::kernels {
+
+template <class T>
+inline constexpr bool is_complex_type = std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
+template <class T>
+inline constexpr bool is_half_type = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+/// The type in which formulas over T are computed.
+template <class T>
+using Wide = std::conditional_t<is_half_type<T>, float, T>;
+
+template <class T>
+constexpr T add(T a, T b) {
+  if constexpr (is_complex_type<T>)
+    return {a.re + b.re, a.im + b.im};
+  else
+    return T(a + b);
+}
+template <class T>
+constexpr T mul(T a, T b) {
+  if constexpr (is_complex_type<T>)
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  else
+    return T(a * b);
+}
+template <class T>
+constexpr bool is_zero(T a) {
+  if constexpr (is_complex_type<T>)
+    return a.re == 0 && a.im == 0;
+  else
+    return a == 0;
+}
+
+/// An element as a number of type A.
+template <class A, class T>
+inline A widen(T x) {
+  if constexpr (is_half_type<T>)
+    return A(to_float(x));
+  else if constexpr (is_complex_type<T>)
+    return A{typename A::value_type(x.re), typename A::value_type(x.im)};
+  else
+    return A(x);
+}
+/// A number as an element: half types are rounded, integers wrap.
+template <class T, class A>
+inline T narrow(A x) {
+  if constexpr (std::is_same_v<T, Half>)
+    return to_half(float(x));
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return to_bfloat16(float(x));
+  else if constexpr (is_complex_type<T>)
+    return T{typename T::value_type(x.re), typename T::value_type(x.im)};
+  else
+    return T(x);
+}
+
+/// Calls f<T>() for the floating dtypes; `op` is named in the error for all others.
+template <class F>
+void visit_floating(DType t, const char* op, F&& f);
+
+}  // namespace vivace::kernels

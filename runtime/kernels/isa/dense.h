@@ -1,0 +1,61 @@
+// Hot loops over contiguous rows that are compiled once per instruction set: small products, softmax, norms, optimizer steps.
+// This header is plain C++ for both sides: the files per set fill a DenseLoops each, `dense<T>()` picks one at the first use.
+#pragma once
+#include <cstdint>
+
+namespace vivace::isa {
+
+/// What one step of Adam needs to know, beside the arrays.
+struct AdamStep {
+  double beta1, beta2, eps, weight_decay;
+  double step_size;         // lr / (1 - beta1^t)
+  double root_correction;   // sqrt(1 - beta2^t)
+  double decay;             // 1 - lr * weight_decay of AdamW, else 1
+  bool maximize;
+};
+
+struct SgdStep {
+  double lr, momentum, dampening, weight_decay;
+  bool nesterov, maximize, first;  // first: the momentum buffer is empty yet
+};
+
+template <class T>
+struct DenseLoops {
+  /// c = alpha * a @ b + beta * c; a strided, rows of b and c contiguous. c is not read where beta is 0.
+  void (*gemm)(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b,
+               int64_t b_rows, T beta, T* c, int64_t c_rows);
+  T (*dot)(const T* a, const T* b, int64_t n);
+  void (*softmax)(const T* x, T* y, int64_t rows, int64_t n);
+  void (*log_softmax)(const T* x, T* y, int64_t rows, int64_t n);
+  /// From the gradient and the result to the gradient of the argument.
+  void (*softmax_backward)(const T* g, const T* y, T* out, int64_t rows, int64_t n);
+  void (*log_softmax_backward)(const T* g, const T* y, T* out, int64_t rows, int64_t n);
+  /// log(sum(exp(x))) of each row.
+  void (*logsumexp)(const T* x, T* out, int64_t rows, int64_t n);
+  /// out = exp(x - shift) * scale
+  void (*exp_scaled)(const T* x, T* out, int64_t n, T shift, T scale);
+  /// Mean and 1 / sqrt(variance + eps) of each row.
+  void (*moments)(const T* x, T* mean, T* rstd, int64_t rows, int64_t n, T eps);
+  /// y = (x - mean) * rstd * weight + bias; weight and bias may be null.
+  void (*normalize)(const T* x, const T* mean, const T* rstd, const T* weight, const T* bias, T* y, int64_t rows,
+                    int64_t n);
+  /// Gradient of the argument of normalize with mean and rstd from moments.
+  void (*normalize_backward)(const T* g, const T* x, const T* mean, const T* rstd, const T* weight, T* out, int64_t rows,
+                             int64_t n);
+  /// weight_grad += g * (x - mean) * rstd and bias_grad += g over the rows; either may be null.
+  void (*affine_backward)(const T* g, const T* x, const T* mean, const T* rstd, T* weight_grad, T* bias_grad,
+                          int64_t rows, int64_t n);
+  /// y = x * scale + shift
+  void (*scale_shift)(const T* x, T* y, int64_t n, T scale, T shift);
+  /// y += x
+  void (*accumulate)(const T* x, T* y, int64_t n);
+  /// max_square: null without amsgrad.
+  void (*adam)(const AdamStep& s, T* param, const T* grad, T* average, T* square, T* max_square, int64_t n);
+  /// buffer: null without momentum.
+  void (*sgd)(const SgdStep& s, T* param, const T* grad, T* buffer, int64_t n);
+};
+
+template <class T>
+const DenseLoops<T>& dense();
+
+}  // namespace vivace::isa
