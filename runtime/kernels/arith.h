@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "runtime/core/dtype.h"
+#include "runtime/core/error.h"
 
 namespace vivace::kernels {
 
@@ -61,8 +62,16 @@ inline T narrow(A x) {
     return T(x);
 }
 
-/// Calls f<T>() for the floating dtypes; `op` is named in the error for all others.
+/// Calls f<T>() for the floating dtypes, half types included; NotImplementedError that names `op` for all others.
 template <class F>
-void visit_floating(DType t, const char* op, F&& f);
+decltype(auto) visit_floating(DType t, const char* op, F&& f) {
+  switch (t) {
+    case DType::Float16: return f.template operator()<Half>();
+    case DType::BFloat16: return f.template operator()<BFloat16>();
+    case DType::Float32: return f.template operator()<float>();
+    case DType::Float64: return f.template operator()<double>();
+    default: fail_not_implemented("\"", op, "\" not implemented for '", t, "'");
+  }
+}
 
 }  // namespace vivace::kernels

@@ -32,8 +32,9 @@ struct DenseLoops {
   void (*log_softmax_backward)(const T* g, const T* y, T* out, int64_t rows, int64_t n);
   /// log(sum(exp(x))) of each row.
   void (*logsumexp)(const T* x, T* out, int64_t rows, int64_t n);
-  /// out = exp(x - shift) * scale
-  void (*exp_scaled)(const T* x, T* out, int64_t n, T shift, T scale);
+  /// out = exp(x - shift) * scale; the sum of the results.
+  T (*exp_scaled)(const T* x, T* out, int64_t n, T shift, T scale);
+  T (*max)(const T* x, int64_t n);
   /// Mean and 1 / sqrt(variance + eps) of each row.
   void (*moments)(const T* x, T* mean, T* rstd, int64_t rows, int64_t n, T eps);
   /// y = (x - mean) * rstd * weight + bias; weight and bias may be null.
@@ -45,6 +46,12 @@ struct DenseLoops {
   /// weight_grad += g * (x - mean) * rstd and bias_grad += g over the rows; either may be null.
   void (*affine_backward)(const T* g, const T* x, const T* mean, const T* rstd, T* weight_grad, T* bias_grad,
                           int64_t rows, int64_t n);
+  /// Sums, the blocks of which are added in double: x; (x - mean)^2; g * (x - mean).
+  double (*sum)(const T* x, int64_t n);
+  double (*sum_squares)(const T* x, int64_t n, T mean);
+  double (*sum_products)(const T* g, const T* x, int64_t n, T mean);
+  /// out = a * g + b * x + c
+  void (*combine)(const T* g, const T* x, T* out, int64_t n, T a, T b, T c);
   /// y = x * scale + shift
   void (*scale_shift)(const T* x, T* y, int64_t n, T scale, T shift);
   /// y += x

@@ -1,0 +1,178 @@
+"""Products of vectors, matrices and batches of matrices."""
+
+import numpy as np
+
+from catalogue.kinds import composite, op
+
+mm = op(
+    "mm(Tensor self, Tensor mat2) -> Tensor",
+    kernel="mm",
+    out=True,
+    grad=lambda g, self, mat2, needs: cpp.mm_backward(g, self, mat2, needs),
+    ref=np.matmul,
+    samples=lambda s: [
+        s(s.t(3, 4), s.t(4, 5)),
+        s(s.t(4, 3, permuted=True), s.t(3, 5)),
+        s(s.t(3, 4), s.t(4, 5, permuted=True)),
+        s(s.t(40, 50), s.t(50, 30)),
+        s(s.t(0, 4), s.t(4, 5)),
+        s(s.t(3, 0), s.t(0, 5)),
+        s(s.ints(3, 4), s.ints(4, 2)),
+    ],
+    doc="The product of two matrices.",
+)
+
+bmm = op(
+    "bmm(Tensor self, Tensor mat2) -> Tensor",
+    kernel="bmm",
+    out=True,
+    grad=lambda g, self, mat2, needs: cpp.mm_backward(g, self, mat2, needs),
+    ref=np.matmul,
+    samples=lambda s: [
+        s(s.t(2, 3, 4), s.t(2, 4, 5)),
+        s(s.t(2, 3, 4, permuted=True), s.t(2, 4, 5)),
+        s(s.t(0, 3, 4), s.t(0, 4, 5)),
+    ],
+    doc="The products of two batches of matrices.",
+)
+
+mv = op(
+    "mv(Tensor self, Tensor vec) -> Tensor",
+    kernel="mv",
+    out=True,
+    grad=lambda g, self, vec, needs: cpp.mv_backward(g, self, vec, needs),
+    ref=np.matmul,
+    samples=lambda s: [s(s.t(3, 4), s.t(4)), s(s.t(4, 3, permuted=True), s.t(3)), s(s.t(3, 0), s.t(0))],
+    doc="The product of a matrix and a vector.",
+)
+
+dot = op(
+    "dot(Tensor self, Tensor tensor) -> Tensor",
+    kernel="dot",
+    out=True,
+    grad=lambda g, self, tensor, needs: cpp.dot_backward(g, self, tensor, needs),
+    ref=np.dot,
+    samples=lambda s: [s(s.t(5), s.t(5)), s(s.t(100), s.t(100)), s(s.t(0), s.t(0))],
+    doc="The sum of the products of two vectors.",
+)
+
+vdot = op(
+    "vdot(Tensor self, Tensor other) -> Tensor",
+    kernel="vdot",
+    out=True,
+    grad=lambda g, self, other, needs: cpp.vdot_backward(g, self, other, needs),
+    ref=np.vdot,
+    samples=lambda s: [s(s.t(5), s.t(5)), s(s.t(5, dtype="complex64"), s.t(5, dtype="complex64"))],
+    doc="The dot product with the conjugate of the first vector.",
+)
+
+addmm = op(
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    kernel="addmm",
+    inplace=True,
+    out=True,
+    grad=lambda g, mat1, mat2, beta, alpha, needs: cpp.addmm_backward(g, mat1, mat2, beta, alpha, needs),
+    samples=lambda s: [
+        s(s.t(3, 5), s.t(3, 4), s.t(4, 5)),
+        s(s.t(5), s.t(3, 4), s.t(4, 5), beta=0.5, alpha=2),
+        s(s.t(3, 5), s.t(3, 4), s.t(4, 5), beta=0),
+        s(s.t(3, 5), s.t(3, 0), s.t(0, 5)),
+    ],
+    doc="beta * self + alpha * (mat1 @ mat2).",
+)
+
+addmv = op(
+    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    kernel="addmv",
+    inplace=True,
+    out=True,
+    grad=lambda g, mat, vec, beta, alpha, needs: cpp.addmv_backward(g, mat, vec, beta, alpha, needs),
+    samples=lambda s: [s(s.t(3), s.t(3, 4), s.t(4)), s(s.t(), s.t(3, 4), s.t(4), beta=0.5, alpha=2)],
+    doc="beta * self + alpha * (mat @ vec).",
+)
+
+baddbmm = op(
+    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    kernel="baddbmm",
+    inplace=True,
+    out=True,
+    grad=lambda g, batch1, batch2, beta, alpha, needs: cpp.addmm_backward(g, batch1, batch2, beta, alpha, needs),
+    samples=lambda s: [
+        s(s.t(2, 3, 5), s.t(2, 3, 4), s.t(2, 4, 5)),
+        s(s.t(3, 1), s.t(2, 3, 4), s.t(2, 4, 5), beta=0.5, alpha=2),
+    ],
+    doc="beta * self + alpha * (batch1 @ batch2).",
+)
+
+addbmm = op(
+    "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    kernel="addbmm",
+    inplace=True,
+    out=True,
+    grad=lambda g, batch1, batch2, beta, alpha, needs: cpp.addbmm_backward(g, batch1, batch2, beta, alpha, needs),
+    samples=lambda s: [
+        s(s.t(3, 5), s.t(2, 3, 4), s.t(2, 4, 5)),
+        s(s.t(5), s.t(2, 3, 4), s.t(2, 4, 5), beta=0.5, alpha=2),
+    ],
+    doc="beta * self + alpha * the sum of the products of a batch.",
+)
+
+matmul = composite(
+    "matmul(Tensor self, Tensor other) -> Tensor",
+    kernel="matmul",
+    operator="@",
+    out=True,
+    aliases=("linalg.matmul",),
+    ref=np.matmul,
+    samples=lambda s: [
+        s(s.t(4, 4), s.t(4, 4)),
+        s(s.t(3), s.t(3)),
+        s(s.t(2, 3), s.t(3)),
+        s(s.t(3), s.t(3, 2)),
+        s(s.t(2, 3, 4), s.t(4, 5)),
+        s(s.t(2, 3, 4), s.t(4)),
+        s(s.t(4), s.t(2, 4, 5)),
+        s(s.t(2, 1, 3, 4), s.t(3, 4, 5)),
+    ],
+    doc="The product of two tensors by the rules of NumPy's matmul.",
+)
+
+outer = composite(
+    "outer(Tensor self, Tensor vec2) -> Tensor",
+    kernel="outer",
+    out=True,
+    aliases=("ger",),
+    ref=np.outer,
+    samples=lambda s: [s(s.t(3), s.t(4)), s(s.t(0), s.t(4))],
+    doc="All products of an element of one vector with an element of the other.",
+)
+
+einsum = composite(
+    "einsum(str equation, Tensor[] operands) -> Tensor",
+    kernel="einsum",
+    samples=lambda s: [
+        s("ij,jk->ik", [s.t(2, 3), s.t(3, 4)]),
+        s("bij,bjk->bik", [s.t(2, 3, 4), s.t(2, 4, 5)]),
+        s("ii->i", [s.t(3, 3)]),
+        s("i,j", [s.t(3), s.t(4)]),
+        s("...ij->...ji", [s.t(2, 3, 4)]),
+        s("ij->", [s.t(3, 4)]),
+    ],
+    doc="Sums of products over named dims, in Einstein's notation.",
+)
+
+linear = op(
+    "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    kernel="linear",
+    namespace="nn.functional",
+    grad=lambda g, input, weight, needs: cpp.linear_backward(g, input, weight, needs),
+    samples=lambda s: [
+        s(s.t(4, 3), s.t(5, 3), s.t(5)),
+        s(s.t(4, 3), s.t(5, 3)),
+        s(s.t(2, 4, 3), s.t(5, 3), s.t(5)),
+        s(s.t(3), s.t(5, 3), s.t(5)),
+        s(s.t(0, 3), s.t(5, 3), s.t(5)),
+        s(s.t(64, 40), s.t(50, 40), s.t(50)),
+    ],
+    doc="input @ weight.T + bias over the last dim.",
+)
