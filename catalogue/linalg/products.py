@@ -3,6 +3,7 @@
 import numpy as np
 
 from catalogue.kinds import composite, op
+from codegen.expr import cpp
 
 mm = op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
