@@ -103,14 +103,14 @@ void update(Tensor* running, int64_t c, double momentum, double value) {
 template <class T>
 double channel_mean(const Channels& x, int64_t c) {
   double sum = 0;
-  for (int64_t n = 0; n < x.batches; ++n) sum += isa::dense<T>().sum(x.row<T>(n, c), x.size);
+  for (int64_t n = 0; n < x.batches; ++n) sum += dense::loops<T>().sum(x.row<T>(n, c), x.size);
   return sum / double(x.per_channel());
 }
 
 template <class T>
 double channel_squares(const Channels& x, int64_t c, double mean) {
   double sum = 0;
-  for (int64_t n = 0; n < x.batches; ++n) sum += isa::dense<T>().sum_squares(x.row<T>(n, c), x.size, T(mean));
+  for (int64_t n = 0; n < x.batches; ++n) sum += dense::loops<T>().sum_squares(x.row<T>(n, c), x.size, T(mean));
   return sum;
 }
 
@@ -163,7 +163,7 @@ void batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* runni
       for (int64_t c = begin; c < end; ++c) {
         const double mean = channel_mean<T>(x, c), squares = channel_squares<T>(x, c, mean), count = double(x.per_channel());
         const T scale = T(1 / std::sqrt(squares / count + eps)) * at<T>(w, c, 1), shift = at<T>(b, c, 0) - T(mean) * scale;
-        for (int64_t n = 0; n < x.batches; ++n) isa::dense<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
+        for (int64_t n = 0; n < x.batches; ++n) dense::loops<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
         update(running_mean, c, momentum, mean);
         update(running_var, c, momentum, squares / (count - 1));
       }
@@ -185,7 +185,7 @@ void batch_norm_eval(Tensor& input, Tensor* weight, Tensor* bias, Tensor& runnin
     parallel_for(0, x.channels, kGrain / x.per_channel() + 1, [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
         const T scale = T(1 / std::sqrt(double(at<T>(var, c, 1)) + eps)) * at<T>(w, c, 1), shift = at<T>(b, c, 0) - at<T>(mean, c, 0) * scale;
-        for (int64_t n = 0; n < x.batches; ++n) isa::dense<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
+        for (int64_t n = 0; n < x.batches; ++n) dense::loops<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
       }
     });
   });
@@ -206,7 +206,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> batch_norm_grad(Tensor& g, Tensor& i
   if (x_grad) dx.emplace(*x_grad, x);
   TensorRef w = dense_in(weight, compute), fixed_mean = dense_in(mean, compute), fixed_var = dense_in(var, compute);
   visit_compute(compute, "batch_norm", [&]<class T>() {
-    const auto& loops = isa::dense<T>();
+    const auto& loops = dense::loops<T>();
     parallel_for(0, channels, kGrain / x.per_channel() + 1, [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
         const double count = double(x.per_channel());
@@ -244,10 +244,10 @@ void group_norm(Tensor& input, int64_t num_groups, Tensor* weight, Tensor* bias,
       for (int64_t i = begin; i < end; ++i) {
         const int64_t batch = i / num_groups, first = i % num_groups * width;
         T mean, rstd;
-        isa::dense<T>().moments(x.row<T>(batch, first), &mean, &rstd, 1, n, T(eps));
+        dense::loops<T>().moments(x.row<T>(batch, first), &mean, &rstd, 1, n, T(eps));
         for (int64_t c = first; c < first + width; ++c) {
           const T scale = rstd * at<T>(w, c, 1), shift = at<T>(b, c, 0) - mean * scale;
-          isa::dense<T>().scale_shift(x.row<T>(batch, c), y.row<T>(batch, c), x.size, scale, shift);
+          dense::loops<T>().scale_shift(x.row<T>(batch, c), y.row<T>(batch, c), x.size, scale, shift);
         }
       }
     });
@@ -269,7 +269,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> group_norm_grad(Tensor& g, Tensor& i
   TensorRef w = dense_in(weight, compute);
   const int64_t width = channels / groups, n = width * x.size;
   visit_compute(compute, "group_norm", [&]<class T>() {
-    const auto& loops = isa::dense<T>();
+    const auto& loops = dense::loops<T>();
     for (int64_t i = 0; i < x.batches * groups; ++i) {
       const int64_t batch = i / groups, first = i % groups * width;
       T mean, rstd;

@@ -92,7 +92,7 @@ TensorRef from_rows(TensorRef rows, const Tensor& input) {
 /// f(row, class or -1, loss of the row, its weight) from rows of scores.
 template <class T, class F>
 void each_row(const Problem& p, const T* x, const kernels::CrossEntropy& o, F&& f) {
-  const auto& loops = isa::dense<T>();
+  const auto& loops = dense::loops<T>();
   const int64_t n = p.classes;
   double weight_sum = double(n);
   if (p.weight && o.label_smoothing > 0) {
@@ -169,7 +169,7 @@ TensorRef cross_entropy_grad(Tensor& g, Tensor& input, Tensor& target, const Cro
   const int64_t n = p.classes;
   TensorRef x = as_rows(input, p.class_dim, compute), grads = dense_in(&g, compute), out = empty(row_sizes(input.sizes()), compute);
   visit_compute(compute, "cross_entropy", [&]<class T>() {
-    const auto& loops = isa::dense<T>();
+    const auto& loops = dense::loops<T>();
     const T* dy = grads->data<T>();
     const double total = o.reduction == Reduction::Mean ? p.total<T>(o.ignore_index) : 1;
     const double smoothing = o.label_smoothing;

@@ -89,7 +89,7 @@ TensorRef embedding_grad(Tensor& g, Tensor& indices, IntList sizes, int64_t padd
     for (int64_t i = 0; i < at->numel(); ++i) ++counts->data<int64_t>()[at->data<int64_t>()[i]];
   }
   visit_compute(compute, "embedding", [&]<class T>() {
-    const auto& loops = isa::dense<T>();
+    const auto& loops = dense::loops<T>();
     for (int64_t i = 0; i < at->numel(); ++i) {
       const int64_t row = at->data<int64_t>()[i];
       if (row == padding_idx) continue;

@@ -87,7 +87,7 @@ void float_gemm(const Matrix& a, const Matrix& b, const Matrix& c, T alpha, T be
     return loop_gemm<T, T>(a, b, c, alpha, beta);
   }
   if (work > kSmall) return blas_gemm<T>(a, b, c, alpha, beta);
-  const auto& small = isa::dense<T>();
+  const auto& small = dense::loops<T>();
   const T* y = reinterpret_cast<const T*>(b.data);
   const T* x = reinterpret_cast<const T*>(a.data);
   T* out = reinterpret_cast<T*>(c.data);

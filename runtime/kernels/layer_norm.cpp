@@ -64,7 +64,7 @@ void layer_norm(Tensor& input, IntList normalized_shape, Tensor* weight, Tensor*
   TensorRef x = as_rows(input, input.dim(), compute), w = dense_in(weight, compute), b = dense_in(bias, compute);
   RowBuffer buffer(out, out.dim(), compute);
   visit_compute(input.dtype(), "layer_norm", [&, rows = rows, n = n]<class T>() {
-    const auto& loops = isa::dense<T>();
+    const auto& loops = dense::loops<T>();
     const T *in = x->data<T>(), *scale = data_or_null<T>(w), *shift = data_or_null<T>(b);
     T* result = buffer.rows().data<T>();
     parallel_for(0, rows, kGrain / n + 1, [=, &loops](int64_t begin, int64_t end) {
@@ -90,7 +90,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> layer_norm_grad(Tensor& g, Tensor& i
   if (rows) {
     TensorRef grads = as_rows(g, g.dim(), compute), x = as_rows(input, input.dim(), compute), w = dense_in(weight, compute);
     visit_compute(input.dtype(), "layer_norm", [&, rows = rows, n = n]<class T>() {
-      const auto& loops = isa::dense<T>();
+      const auto& loops = dense::loops<T>();
       const T *dy = grads->data<T>(), *in = x->data<T>(), *scale = data_or_null<T>(w);
       T *dx = data_or_null<T>(x_grad), *dw = data_or_null<T>(w_grad), *db = data_or_null<T>(b_grad);
       const auto run = [=, &loops](int64_t begin, int64_t end) {

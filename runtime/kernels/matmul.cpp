@@ -180,11 +180,11 @@ void mv(Tensor& self, Tensor& vec, Tensor& out) { gemm(out.dtype(), matrix(self)
 void dot(Tensor& self, Tensor& tensor, Tensor& out) {
   const int64_t n = self.numel(), s = n ? self.strides()[0] : 1, t = n ? tensor.strides()[0] : 1;
   if (self.dtype() == DType::Float32 && s == 1 && t == 1) {
-    *out.data<float>() = isa::dense<float>().dot(self.data<float>(), tensor.data<float>(), n);
+    *out.data<float>() = dense::loops<float>().dot(self.data<float>(), tensor.data<float>(), n);
     return;
   }
   if (self.dtype() == DType::Float64 && s == 1 && t == 1) {
-    *out.data<double>() = isa::dense<double>().dot(self.data<double>(), tensor.data<double>(), n);
+    *out.data<double>() = dense::loops<double>().dot(self.data<double>(), tensor.data<double>(), n);
     return;
   }
   const Matrix row{self.raw(), 1, n, 0, s}, col{tensor.raw(), n, 1, t, 1}, result{out.raw(), 1, 1, 1, 1};

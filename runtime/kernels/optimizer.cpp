@@ -60,7 +60,7 @@ TensorRef gradient(const Tensor& param, DType compute) { return param.grad ? den
 void fused_sgd_(TensorList params, TensorList momentum_buffers, double lr, double momentum, double dampening, double weight_decay,
                 bool nesterov, bool maximize, bool first) {
   check_lengths("_fused_sgd_", "momentum_buffers", momentum_buffers, params.size());
-  const isa::SgdStep step{lr, momentum, dampening, weight_decay, nesterov, maximize, first};
+  const dense::SgdStep step{lr, momentum, dampening, weight_decay, nesterov, maximize, first};
   for (size_t i = 0; i < params.size(); ++i) {
     Tensor& param = *params[i];
     check_floating(param.dtype(), "_fused_sgd_");
@@ -73,7 +73,7 @@ void fused_sgd_(TensorList params, TensorList momentum_buffers, double lr, doubl
     visit_compute(compute, "_fused_sgd_", [&]<class T>() {
       T *x = p.data<T>(), *m = b.data<T>();
       const T* g = grad->data<T>();
-      parallel_for(0, param.numel(), kGrain, [=, &step](int64_t s, int64_t e) { isa::dense<T>().sgd(step, x + s, g + s, m ? m + s : m, e - s); });
+      parallel_for(0, param.numel(), kGrain, [=, &step](int64_t s, int64_t e) { dense::loops<T>().sgd(step, x + s, g + s, m ? m + s : m, e - s); });
     });
     p.finish();
     b.finish();
@@ -96,7 +96,7 @@ void fused_adam_(TensorList params, TensorList exp_avgs, TensorList exp_avg_sqs,
     const double t = double(*steps.data<float>() += 1.0f);
     bump_version(steps);
     const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(beta2, t);
-    const isa::AdamStep step{beta1,          beta2, eps, decoupled ? 0 : weight_decay, lr / correction1, std::sqrt(correction2),
+    const dense::AdamStep step{beta1,          beta2, eps, decoupled ? 0 : weight_decay, lr / correction1, std::sqrt(correction2),
                              decoupled ? 1 - lr * weight_decay : 1, maximize};
     Tensor* max_square = amsgrad ? at(max_exp_avg_sqs, i) : nullptr;
     check_like("_fused_adam_", "an average", exp_avgs[i], param);
@@ -107,7 +107,7 @@ void fused_adam_(TensorList params, TensorList exp_avgs, TensorList exp_avg_sqs,
       T *x = p.data<T>(), *a = m.data<T>(), *b = v.data<T>(), *c = top.data<T>();
       const T* g = grad->data<T>();
       parallel_for(0, param.numel(), kGrain,
-                   [=, &step](int64_t s, int64_t e) { isa::dense<T>().adam(step, x + s, g + s, a + s, b + s, c ? c + s : c, e - s); });
+                   [=, &step](int64_t s, int64_t e) { dense::loops<T>().adam(step, x + s, g + s, a + s, b + s, c ? c + s : c, e - s); });
     });
     for (Array* array : {&p, &m, &v, &top}) array->finish();
   }
@@ -122,7 +122,7 @@ TensorRef fused_clip_grad_norm_(TensorList params, double max_norm, double norm_
       const T* g = grad->data<T>();
       const int64_t n = grad->numel();
       if (norm_type == 2) {
-        total += isa::dense<T>().sum_squares(g, n, T(0));
+        total += dense::loops<T>().sum_squares(g, n, T(0));
       } else {
         for (int64_t i = 0; i < n; ++i) {
           const double x = std::fabs(double(g[i]));
@@ -138,7 +138,7 @@ TensorRef fused_clip_grad_norm_(TensorList params, double max_norm, double norm_
       if (!param->grad) continue;
       Array g(param->grad, compute_of(param->grad->dtype()));
       visit_compute(param->grad->dtype(), "_fused_clip_grad_norm_", [&]<class T>() {
-        isa::dense<T>().scale_shift(g.data<T>(), g.data<T>(), param->grad->numel(), T(scale), T(0));
+        dense::loops<T>().scale_shift(g.data<T>(), g.data<T>(), param->grad->numel(), T(scale), T(0));
       });
       g.finish();
     }

@@ -35,9 +35,9 @@ void along(Tensor& self, int64_t dim, Tensor& out) {
     parallel_for(0, rows, kGrain / n + 1, [=](int64_t b, int64_t e) { loop(in + b * n, result + b * n, e - b, n); });
   };
   if (compute == DType::Float32)
-    run.template operator()<float>(isa::dense<float>().*Member32);
+    run.template operator()<float>(dense::loops<float>().*Member32);
   else
-    run.template operator()<double>(isa::dense<double>().*Member64);
+    run.template operator()<double>(dense::loops<double>().*Member64);
   y.finish();
 }
 
@@ -56,15 +56,15 @@ TensorRef backward_along(Tensor& g, Tensor& y, int64_t dim) {
     parallel_for(0, rows, kGrain / n + 1, [=](int64_t i, int64_t e) { loop(a + i * n, b + i * n, c + i * n, e - i, n); });
   };
   if (compute == DType::Float32)
-    run.template operator()<float>(isa::dense<float>().*Member32);
+    run.template operator()<float>(dense::loops<float>().*Member32);
   else
-    run.template operator()<double>(isa::dense<double>().*Member64);
+    run.template operator()<double>(dense::loops<double>().*Member64);
   buffer.finish();
   return out;
 }
 
-using F32 = isa::DenseLoops<float>;
-using F64 = isa::DenseLoops<double>;
+using F32 = dense::DenseLoops<float>;
+using F64 = dense::DenseLoops<double>;
 
 }  // namespace
 

@@ -141,7 +141,7 @@ TensorRef column_sums(const Tensor& g, int64_t rows, int64_t cols) {
   TensorRef out = empty({cols}, g.dtype());
   const auto sum = [&]<class T>(const T* p, T* sums) {
     for (int64_t j = 0; j < cols; ++j) sums[j] = 0;
-    for (int64_t i = 0; i < rows; ++i) isa::dense<T>().accumulate(p + i * cols, sums, cols);
+    for (int64_t i = 0; i < rows; ++i) dense::loops<T>().accumulate(p + i * cols, sums, cols);
   };
   if (g.dtype() == DType::Float32)
     sum(g.data<float>(), out->data<float>());

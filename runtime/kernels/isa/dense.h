@@ -1,9 +1,9 @@
 // Hot loops over contiguous rows that are compiled once per instruction set: small products, softmax, norms, optimizer steps.
-// This header is plain C++ for both sides: the files per set fill a DenseLoops each, `dense<T>()` picks one at the first use.
+// This header is plain C++ for both sides: the files per set fill a DenseLoops each, `loops<T>()` picks one at the first use.
 #pragma once
 #include <cstdint>
 
-namespace vivace::isa {
+namespace vivace::dense {
 
 /// What one step of Adam needs to know, beside the arrays.
 struct AdamStep {
@@ -63,6 +63,6 @@ struct DenseLoops {
 };
 
 template <class T>
-const DenseLoops<T>& dense();
+const DenseLoops<T>& loops();
 
-}  // namespace vivace::isa
+}  // namespace vivace::dense

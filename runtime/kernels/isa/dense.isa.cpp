@@ -1,0 +1,365 @@
+// The loops of dense.h for one instruction set.
+#include "runtime/kernels/isa/dense.h"
+#include "runtime/kernels/isa/exp.h"
+#include "runtime/simd/vec.h"
+
+namespace vivace {
+namespace {
+
+using dense::AdamStep;
+using dense::SgdStep;
+
+/// Combines the two halves again and again: log2(lanes) steps.
+template <class T, class F>
+VIVACE_INLINE T fold(Vec<T> v, F f) {
+  for (int width = lanes<T> / 2; width > 0; width /= 2) {
+    Index<T> upper{};
+    for (int l = 0; l < lanes<T>; ++l) upper[l] = l ^ width;
+    v = f(v, Vec<T>(__builtin_shuffle(v, upper)));
+  }
+  return v[0];
+}
+template <class T>
+VIVACE_INLINE T total(Vec<T> v) {
+  return fold<T>(v, [](Vec<T> a, Vec<T> b) { return a + b; });
+}
+template <class T>
+VIVACE_INLINE T largest(Vec<T> v) {
+  return fold<T>(v, [](Vec<T> a, Vec<T> b) { return maximum(a, b); });
+}
+
+/// Lanes at and beyond `left` get `fill`.
+template <class T>
+VIVACE_INLINE Vec<T> keep_first(Vec<T> v, int64_t left, T fill) {
+  Index<T> lane{};
+  for (int l = 0; l < lanes<T>; ++l) lane[l] = l;
+  return where(lane < Element<Index<T>>(left), v, splat(fill));
+}
+
+/// Sum of term(i, left) over vectors that start at i: four running vectors, blocks added in double.
+template <class T, class F>
+VIVACE_INLINE double blocked_sum(int64_t n, F term) {
+  constexpr int kN = lanes<T>;
+  double sum = 0;
+  for (int64_t start = 0; start < n; start += 4096) {
+    const int64_t end = n - start < 4096 ? n : start + 4096;
+    Vec<T> a{}, b{}, c{}, d{};
+    int64_t i = start;
+    for (; i + 4 * kN <= end; i += 4 * kN) {
+      a += term(i, kN);
+      b += term(i + kN, kN);
+      c += term(i + 2 * kN, kN);
+      d += term(i + 3 * kN, kN);
+    }
+    for (; i < end; i += kN) a += term(i, end - i);
+    sum += double(total<T>((a + b) + (c + d)));
+  }
+  return sum;
+}
+
+// ---- small products
+
+template <class T, int kRows, int kVectors, bool kPart>
+VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b, int64_t b_rows, T beta, T* c,
+                             int64_t c_rows) {
+  constexpr int kN = lanes<T>;
+  Vec<T> sum[kRows][kVectors] = {};
+  for (int64_t p = 0; p < k; ++p) {
+    Vec<T> row[kVectors];
+    for (int v = 0; v < kVectors; ++v)
+      row[v] = kPart && v == kVectors - 1 ? load_part(b + p * b_rows + v * kN, left) : load(b + p * b_rows + v * kN);
+    for (int r = 0; r < kRows; ++r) {
+      const Vec<T> x = splat(a[r * a_rows + p * a_cols]);
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = fma(x, row[v], sum[r][v]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v) {
+      T* to = c + r * c_rows + v * kN;
+      Vec<T> y = sum[r][v] * alpha;
+      const bool part = kPart && v == kVectors - 1;
+      if (beta != 0) y = fma(splat(beta), part ? load_part(to, left) : load(to), y);
+      if (part)
+        store_part(to, y, left);
+      else
+        store(to, y);
+    }
+}
+
+template <class T, int kVectors, bool kPart>
+[[gnu::noinline]] void gemm_columns(int64_t m, int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b, int64_t b_rows,
+                                    T beta, T* c, int64_t c_rows) {
+  int64_t i = 0;
+  for (; i + 4 <= m; i += 4)
+    gemm_tile<T, 4, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta, c + i * c_rows, c_rows);
+  for (; i < m; ++i) gemm_tile<T, 1, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta, c + i * c_rows, c_rows);
+}
+
+template <class T>
+void gemm(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b, int64_t b_rows, T beta, T* c,
+          int64_t c_rows) {
+  constexpr int kN = lanes<T>;
+  int64_t j = 0;
+  for (; j + 4 * kN <= n; j += 4 * kN) gemm_columns<T, 4, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
+  for (; j + kN <= n; j += kN) gemm_columns<T, 1, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
+  if (j < n) gemm_columns<T, 1, true>(m, k, n - j, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
+}
+
+template <class T>
+T dot(const T* a, const T* b, int64_t n) {
+  return T(blocked_sum<T>(n, [&](int64_t i, int64_t left) { return load(a + i, left) * load(b + i, left); }));
+}
+
+// ---- softmax
+
+template <class T>
+VIVACE_INLINE T row_max(const T* x, int64_t n) {
+  constexpr int kN = lanes<T>;
+  Vec<T> m = splat(-T(__builtin_inf()));
+  int64_t i = 0;
+  for (; i + kN <= n; i += kN) m = maximum(m, load(x + i));
+  if (i < n) m = maximum(m, keep_first<T>(load_part(x + i, n - i), n - i, -T(__builtin_inf())));
+  return largest<T>(m);
+}
+
+/// out = exp(x - shift) * scale (not stored for null); the sum.
+template <class T, bool kStore>
+VIVACE_INLINE T row_exp(const T* x, T* out, int64_t n, T shift, T scale) {
+  constexpr int kN = lanes<T>;
+  Vec<T> sum{};
+  int64_t i = 0;
+  for (; i + kN <= n; i += kN) {
+    const Vec<T> e = vexp(load(x + i) - shift) * scale;
+    if (kStore) store(out + i, e);
+    sum += e;
+  }
+  if (i < n) {
+    const Vec<T> e = vexp(load_part(x + i, n - i) - shift) * scale;
+    if (kStore) store_part(out + i, e, n - i);
+    sum += keep_first<T>(e, n - i, T(0));
+  }
+  return total<T>(sum);
+}
+
+template <class T>
+T max(const T* x, int64_t n) {
+  return row_max(x, n);
+}
+
+template <class T>
+T exp_scaled(const T* x, T* out, int64_t n, T shift, T scale) {
+  return row_exp<T, true>(x, out, n, shift, scale);
+}
+
+/// out[i] = f(vector at i) for n elements.
+template <class T, class F>
+VIVACE_INLINE void map(T* out, int64_t n, F f) {
+  constexpr int kN = lanes<T>;
+  int64_t i = 0;
+  for (; i + kN <= n; i += kN) store(out + i, Vec<T>(f(i, kN)));
+  if (i < n) store_part(out + i, Vec<T>(f(i, n - i)), n - i);
+}
+
+VIVACE_INLINE float log_of(float x) { return __builtin_logf(x); }
+VIVACE_INLINE double log_of(double x) { return __builtin_log(x); }
+VIVACE_INLINE float root_of(float x) { return __builtin_sqrtf(x); }
+VIVACE_INLINE double root_of(double x) { return __builtin_sqrt(x); }
+
+template <class T>
+void softmax(const T* x, T* y, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    const T factor = 1 / row_exp<T, true>(x, y, n, row_max(x, n), T(1));
+    map<T>(y, n, [&](int64_t i, int64_t left) { return load(y + i, left) * factor; });
+  }
+}
+
+template <class T>
+void logsumexp(const T* x, T* out, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, x += n) {
+    T shift = row_max(x, n);
+    // A largest element that is infinite is the result, and may not be subtracted from itself.
+    if (shift - shift != 0) {
+      out[r] = shift;
+      continue;
+    }
+    out[r] = shift + log_of(row_exp<T, false>(x, nullptr, n, shift, T(1)));
+  }
+}
+
+template <class T>
+void log_softmax(const T* x, T* y, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    const T shift = row_max(x, n), log_sum = log_of(row_exp<T, false>(x, nullptr, n, shift, T(1)));
+    map<T>(y, n, [&](int64_t i, int64_t left) { return load(x + i, left) - shift - log_sum; });
+  }
+}
+
+template <class T>
+void softmax_backward(const T* g, const T* y, T* out, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, g += n, y += n, out += n) {
+    const T sum = dot(g, y, n);
+    map<T>(out, n, [&](int64_t i, int64_t left) { return (load(g + i, left) - sum) * load(y + i, left); });
+  }
+}
+
+template <class T>
+double sum(const T* x, int64_t n) {
+  return blocked_sum<T>(n, [&](int64_t i, int64_t left) { return load(x + i, left); });
+}
+
+template <class T>
+void log_softmax_backward(const T* g, const T* y, T* out, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, g += n, y += n, out += n) {
+    const T s = T(sum(g, n));
+    map<T>(out, n, [&](int64_t i, int64_t left) { return load(g + i, left) - vexp(load(y + i, left)) * s; });
+  }
+}
+
+// ---- norms
+
+template <class T>
+double sum_squares(const T* x, int64_t n, T mean) {
+  return blocked_sum<T>(n, [&](int64_t i, int64_t left) {
+    const Vec<T> d = keep_first<T>(load(x + i, left) - mean, left, T(0));
+    return d * d;
+  });
+}
+
+template <class T>
+double sum_products(const T* g, const T* x, int64_t n, T mean) {
+  return blocked_sum<T>(n, [&](int64_t i, int64_t left) { return load(g + i, left) * (load(x + i, left) - mean); });
+}
+
+template <class T>
+void combine(const T* g, const T* x, T* out, int64_t n, T a, T b, T c) {
+  map<T>(out, n, [&](int64_t i, int64_t left) { return load(g + i, left) * a + load(x + i, left) * b + c; });
+}
+
+template <class T>
+void scale_shift(const T* x, T* y, int64_t n, T scale, T shift) {
+  map<T>(y, n, [&](int64_t i, int64_t left) { return load(x + i, left) * scale + shift; });
+}
+
+template <class T>
+void accumulate(const T* x, T* y, int64_t n) {
+  map<T>(y, n, [&](int64_t i, int64_t left) { return load(y + i, left) + load(x + i, left); });
+}
+
+template <class T>
+void moments(const T* x, T* mean, T* rstd, int64_t rows, int64_t n, T eps) {
+  for (int64_t r = 0; r < rows; ++r, x += n) {
+    mean[r] = T(sum(x, n) / double(n));
+    rstd[r] = 1 / root_of(T(sum_squares(x, n, mean[r]) / double(n)) + eps);
+  }
+}
+
+template <class T>
+void normalize(const T* x, const T* mean, const T* rstd, const T* weight, const T* bias, T* y, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    const T m = mean[r], s = rstd[r];
+    const auto scaled = [&](int64_t i, int64_t left) { return (load(x + i, left) - m) * s; };
+    if (weight && bias)
+      map<T>(y, n, [&](int64_t i, int64_t left) { return scaled(i, left) * load(weight + i, left) + load(bias + i, left); });
+    else if (weight)
+      map<T>(y, n, [&](int64_t i, int64_t left) { return scaled(i, left) * load(weight + i, left); });
+    else if (bias)
+      map<T>(y, n, [&](int64_t i, int64_t left) { return scaled(i, left) + load(bias + i, left); });
+    else
+      map<T>(y, n, scaled);
+  }
+}
+
+template <class T>
+void normalize_backward(const T* g, const T* x, const T* mean, const T* rstd, const T* weight, T* out, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, g += n, x += n, out += n) {
+    const T m = mean[r], s = rstd[r];
+    const auto run = [&](auto slope) {
+      const double plain = blocked_sum<T>(n, slope);
+      const double centred = blocked_sum<T>(n, [&](int64_t i, int64_t left) { return slope(i, left) * (load(x + i, left) - m); });
+      const T a = T(double(s) * plain / double(n)), b = T(double(s) * double(s) * double(s) * centred / double(n));
+      map<T>(out, n, [&](int64_t i, int64_t left) { return slope(i, left) * s - a - (load(x + i, left) - m) * b; });
+    };
+    if (weight)
+      run([&](int64_t i, int64_t left) -> Vec<T> { return load(g + i, left) * load(weight + i, left); });
+    else
+      run([&](int64_t i, int64_t left) -> Vec<T> { return load(g + i, left); });
+  }
+}
+
+template <class T>
+void affine_backward(const T* g, const T* x, const T* mean, const T* rstd, T* weight_grad, T* bias_grad, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, g += n, x += n) {
+    const T m = mean[r], s = rstd[r];
+    if (weight_grad)
+      map<T>(weight_grad, n, [&](int64_t i, int64_t left) {
+        return load(weight_grad + i, left) + load(g + i, left) * ((load(x + i, left) - m) * s);
+      });
+    if (bias_grad) accumulate(g, bias_grad, n);
+  }
+}
+
+// ---- optimizer steps
+
+template <class T>
+void adam(const AdamStep& s, T* param, const T* grad, T* average, T* square, T* max_square, int64_t n) {
+  constexpr int kN = lanes<T>;
+  const T rate = T(1 - s.beta1), beta2 = T(s.beta2), rate2 = T(1 - s.beta2), eps = T(s.eps), weight_decay = T(s.weight_decay), decay = T(s.decay),
+          root = T(s.root_correction), step = T(-s.step_size);
+  for (int64_t i = 0; i < n; i += kN) {
+    const int64_t left = n - i;
+    Vec<T> g = load(grad + i, left), p = load(param + i, left);
+    if (s.maximize) g = -g;
+    if (weight_decay != 0) g = g + p * weight_decay;
+    if (decay != 1) p = p * decay;
+    Vec<T> m = load(average + i, left), v = load(square + i, left);
+    m = m + (g - m) * rate;
+    v = v * beta2 + g * rate2 * g;
+    store(average + i, m, left);
+    store(square + i, v, left);
+    if (max_square) {
+      v = maximum(load(max_square + i, left), v);
+      store(max_square + i, v, left);
+    }
+    const Vec<T> denominator = sqrt(v) / root + eps;
+    store(param + i, Vec<T>(p + m * step / denominator), left);
+  }
+}
+
+template <class T>
+void sgd(const SgdStep& s, T* param, const T* grad, T* buffer, int64_t n) {
+  constexpr int kN = lanes<T>;
+  const T momentum = T(s.momentum), rate = T(1 - s.dampening), weight_decay = T(s.weight_decay), step = T(-s.lr);
+  for (int64_t i = 0; i < n; i += kN) {
+    const int64_t left = n - i;
+    Vec<T> g = load(grad + i, left);
+    const Vec<T> p = load(param + i, left);
+    if (s.maximize) g = -g;
+    if (weight_decay != 0) g = g + p * weight_decay;
+    if (buffer) {
+      Vec<T> b = g;
+      if (!s.first) b = load(buffer + i, left) * momentum + g * rate;
+      store(buffer + i, b, left);
+      g = s.nesterov ? g + b * momentum : b;
+    }
+    store(param + i, Vec<T>(p + g * step), left);
+  }
+}
+
+template <class T>
+constexpr dense::DenseLoops<T> loops() {
+  return {gemm<T>,        dot<T>,       softmax<T>,    log_softmax<T>, softmax_backward<T>, log_softmax_backward<T>, logsumexp<T>, exp_scaled<T>,
+          max<T>,         moments<T>,   normalize<T>,  normalize_backward<T>, affine_backward<T>, sum<T>, sum_squares<T>, sum_products<T>,
+          combine<T>,     scale_shift<T>, accumulate<T>, adam<T>,      sgd<T>};
+}
+
+}  // namespace
+
+namespace VIVACE_ISA {
+
+extern const dense::DenseLoops<float> dense_float;
+extern const dense::DenseLoops<double> dense_double;
+constexpr dense::DenseLoops<float> dense_float = table<float>();
+constexpr dense::DenseLoops<double> dense_double = table<double>();
+
+}  // namespace VIVACE_ISA
+}  // namespace vivace
