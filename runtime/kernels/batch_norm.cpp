@@ -20,7 +20,7 @@ struct Channels {
   Channels(Tensor& t, DType dtype, int64_t short_row = 8) {
     batches = t.sizes()[0];
     channels = t.sizes()[1];
-    size = batches * channels ? t.numel() / (batches * channels) : 0;
+    size = batches > 0 && channels > 0 ? t.numel() / (batches * channels) : 0;
     if (size < short_row && t.dim() >= 2) {
       turned = true;
       TensorRef view = first_to_channels(t);

@@ -9,6 +9,8 @@
 namespace vivace {
 namespace {
 
+using kernels::ElementLoss;
+
 struct Options {
   double p = 0;  // beta or delta
 };

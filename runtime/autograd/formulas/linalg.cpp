@@ -1,15 +1,13 @@
 // Derivatives of the matmul family. Outside of a graph the products run at once, transposition being a flag of gemm;
 // when a graph is being made, they are operators.
 #include "generated/formulas.h"
-#include "generated/ops.h"
+#include "runtime/autograd/formulas/var.h"
 #include "runtime/autograd/node.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/matmul.h"
 
 namespace vivace::formulas {
 namespace {
-
-bool wants(Needs needs, int i) { return (needs >> i) & 1; }
 
 /// Nobody but the CPU backend has a say in what happens to t.
 bool is_plain(const Tensor& t) { return ((t.keys | tls.include) & ~tls.exclude & ~bit(Key::View) & ~bit(Key::Autograd)) == bit(Key::CPU); }

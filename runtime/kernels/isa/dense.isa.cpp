@@ -346,7 +346,7 @@ void sgd(const SgdStep& s, T* param, const T* grad, T* buffer, int64_t n) {
 }
 
 template <class T>
-constexpr dense::DenseLoops<T> loops() {
+constexpr dense::DenseLoops<T> table() {
   return {gemm<T>,        dot<T>,       softmax<T>,    log_softmax<T>, softmax_backward<T>, log_softmax_backward<T>, logsumexp<T>, exp_scaled<T>,
           max<T>,         moments<T>,   normalize<T>,  normalize_backward<T>, affine_backward<T>, sum<T>, sum_squares<T>, sum_products<T>,
           combine<T>,     scale_shift<T>, accumulate<T>, adam<T>,      sgd<T>};

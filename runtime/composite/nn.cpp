@@ -1,0 +1,182 @@
+// Functions of nn.functional that check and choose, and then call one operator.
+#include <cmath>
+
+#include "generated/kernels.h"
+#include "generated/ops.h"
+#include "runtime/kernels/loss.h"
+
+namespace vivace::composite {
+namespace {
+
+/// What softmax takes for dim=None.
+int64_t implicit_dim(const Tensor& input, std::optional<int64_t> dim) {
+  if (dim) return *dim;
+  return input.dim() == 0 || input.dim() == 1 || input.dim() == 3 ? 0 : 1;
+}
+
+bool same_sizes(const Tensor& a, const Tensor& b) {
+  return a.dim() == b.dim() && std::equal(a.sizes().begin(), a.sizes().end(), b.sizes().begin());
+}
+
+constexpr std::string_view name_of(kernels::Reduction r) {
+  return r == kernels::Reduction::Mean ? "mean" : r == kernels::Reduction::Sum ? "sum" : "none";
+}
+
+}  // namespace
+
+// ---- softmax
+
+TensorRef softmax_function(Tensor& input, std::optional<int64_t> dim, int64_t, std::optional<DType> dtype) {
+  return ops::softmax_int(input, implicit_dim(input, dim), dtype);
+}
+TensorRef log_softmax_function(Tensor& input, std::optional<int64_t> dim, int64_t, std::optional<DType> dtype) {
+  return ops::log_softmax_int(input, implicit_dim(input, dim), dtype);
+}
+TensorRef softmin(Tensor& input, std::optional<int64_t> dim, int64_t, std::optional<DType> dtype) {
+  TensorRef negated = ops::neg(input);
+  return ops::softmax_int(*negated, implicit_dim(input, dim), dtype);
+}
+
+// ---- norms
+
+TensorRef layer_norm_torch(Tensor& input, IntList normalized_shape, Tensor* weight, Tensor* bias, double eps, bool) {
+  return ops::layer_norm(input, normalized_shape, weight, bias, eps);
+}
+
+TensorRef batch_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias, bool training, double momentum,
+                     double eps) {
+  if (training) return ops::batch_norm_train(input, weight, bias, running_mean, running_var, momentum, eps);
+  if (!running_mean || !running_var) fail("batch_norm: Expected running_mean and running_var to be defined when training=False");
+  return ops::batch_norm_eval(input, weight, bias, *running_mean, *running_var, eps);
+}
+TensorRef batch_norm_torch(Tensor& input, Tensor* weight, Tensor* bias, Tensor* running_mean, Tensor* running_var, bool training, double momentum,
+                           double eps, bool) {
+  return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps);
+}
+
+TensorRef instance_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias, bool use_input_stats,
+                        double momentum, double eps) {
+  if (!use_input_stats) return batch_norm(input, running_mean, running_var, weight, bias, false, momentum, eps);
+  if (input.dim() < 3) fail_value("Expected more than 1 spatial element when training, got input size ", input.sizes());
+  const int64_t batches = input.sizes()[0], channels = input.sizes()[1];
+  if (batches * channels > 0 && input.numel() / (batches * channels) == 1)
+    fail_value("Expected more than 1 spatial element when training, got input size ", input.sizes());
+  if (!running_mean && !running_var) return ops::group_norm(input, channels, weight, bias, eps);
+  // Running statistics are means over the samples of each sample's own.
+  const auto repeated = [&](Tensor* t) -> TensorRef {
+    if (!t) return {};
+    const int64_t times[] = {batches};
+    return ops::repeat(*t, times);
+  };
+  TensorRef mean = repeated(running_mean), var = repeated(running_var), w = repeated(weight), b = repeated(bias);
+  Dims sizes(input.sizes());
+  sizes[0] = 1;
+  sizes[1] = batches * channels;
+  TensorRef wide = ops::reshape(input, sizes);
+  TensorRef out = ops::batch_norm_train(*wide, w.get(), b.get(), mean.get(), var.get(), momentum, eps);
+  const int64_t grid[] = {batches, channels}, first[] = {0};
+  for (auto& [running, moved] : {std::pair{running_mean, &mean}, {running_var, &var}}) {
+    if (!running) continue;
+    TensorRef rows = ops::view(**moved, grid);
+    TensorRef average = ops::mean_dim(*rows, IntList(first));
+    copy_into(*running, *average);
+    bump_version(*running);
+  }
+  return ops::view(*out, input.sizes());
+}
+
+TensorRef rms_norm(Tensor& input, IntList normalized_shape, Tensor* weight, std::optional<double> eps) {
+  const IntList sizes = input.sizes();
+  if (normalized_shape.empty() || sizes.size() < normalized_shape.size() ||
+      !std::equal(normalized_shape.begin(), normalized_shape.end(), sizes.end() - normalized_shape.size()))
+    fail("rms_norm: Given normalized_shape=", normalized_shape, ", expected input whose last sizes equal it, but got input of size ", sizes);
+  Dims dims;
+  for (size_t d = sizes.size() - normalized_shape.size(); d < sizes.size(); ++d) dims.push(int64_t(d));
+  const double epsilon = eps.value_or(input.dtype() == DType::Float64 ? 0x1p-52 : 0x1p-23);
+  TensorRef wide = is_half(input.dtype()) ? ops::to_dtype(input, DType::Float32) : TensorRef::share(&input);
+  TensorRef squares = ops::square(*wide), mean = ops::mean_dim(*squares, IntList(dims), true), shifted = ops::add_Scalar(*mean, Scalar(epsilon)),
+            rstd = ops::rsqrt(*shifted), unit = ops::mul_Tensor(*wide, *rstd);
+  TensorRef out = weight ? ops::mul_Tensor(*unit, *weight) : unit;
+  return out->dtype() == input.dtype() ? out : ops::to_dtype(*out, input.dtype());
+}
+
+// ---- losses
+
+static TensorRef cross_entropy_probabilities(Tensor& input, Tensor& target, Tensor* weight, kernels::Reduction reduction, double label_smoothing) {
+  if (label_smoothing < 0 || label_smoothing > 1) fail("label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+  const int64_t dim = input.dim() == 1 ? 0 : 1, classes = input.sizes()[dim], dims[] = {dim};
+  TensorRef logs = ops::log_softmax_int(input, dim), q = TensorRef::share(&target);
+  if (label_smoothing > 0) {
+    TensorRef kept = ops::mul_Scalar(*q, Scalar(1 - label_smoothing));
+    q = ops::add_Scalar(*kept, Scalar(label_smoothing / double(classes)));
+  }
+  TensorRef products = ops::mul_Tensor(*logs, *q);
+  if (weight) {
+    Dims sizes;
+    for (int64_t d = 0; d < input.dim(); ++d) sizes.push(d == dim ? classes : 1);
+    TensorRef w = ops::view(*weight, sizes);
+    products = ops::mul_Tensor(*products, *w);
+  }
+  TensorRef losses = ops::sum_dim_IntList(*products, IntList(dims));
+  losses = ops::neg(*losses);
+  if (reduction == kernels::Reduction::None) return losses;
+  TensorRef total = ops::sum(*losses);
+  if (reduction == kernels::Reduction::Sum) return total;
+  return ops::div_Scalar(*total, Scalar(double(losses->numel())));
+}
+
+TensorRef cross_entropy(Tensor& input, Tensor& target, Tensor* weight, std::optional<bool> size_average, int64_t ignore_index,
+                        std::optional<bool> reduce, std::string_view reduction, double label_smoothing) {
+  const kernels::Reduction r = kernels::parse_reduction("cross_entropy", reduction, size_average, reduce);
+  if (same_sizes(input, target) && is_floating(target.dtype()))
+    return cross_entropy_probabilities(input, target, weight, r, label_smoothing);
+  return ops::cross_entropy_index(input, target, weight, ignore_index, name_of(r), label_smoothing);
+}
+
+TensorRef nll_loss(Tensor& input, Tensor& target, Tensor* weight, std::optional<bool> size_average, int64_t ignore_index, std::optional<bool> reduce,
+                   std::string_view reduction) {
+  return ops::nll_loss_index(input, target, weight, ignore_index, name_of(kernels::parse_reduction("nll_loss", reduction, size_average, reduce)));
+}
+
+// ---- dropout
+
+static void check_probability(const char* op, double p) {
+  if (!(p >= 0 && p <= 1)) fail_value(op, ": dropout probability has to be between 0 and 1, but got ", p);
+}
+
+TensorRef dropout(Tensor& input, double p, bool training, bool inplace) {
+  check_probability("dropout", p);
+  if (!training || p == 0) return TensorRef::share(&input);
+  if (!inplace) return std::get<0>(ops::masked_by_chance(input, p));
+  TensorRef mask = ops::scaled_mask(input, input.sizes(), p);
+  return TensorRef::share(&ops::mul__Tensor(input, *mask));
+}
+TensorRef dropout_torch(Tensor& input, double p, bool train) { return dropout(input, p, train, false); }
+
+static TensorRef feature_dropout(const char* op, Tensor& input, double p, bool training, bool inplace, bool batched) {
+  check_probability(op, p);
+  if (!training || p == 0) return TensorRef::share(&input);
+  Dims sizes(input.sizes());
+  for (int d = batched ? 2 : 1; d < sizes.n; ++d) sizes[d] = 1;
+  TensorRef mask = ops::scaled_mask(input, sizes, p);
+  if (inplace) return TensorRef::share(&ops::mul__Tensor(input, *mask));
+  return ops::mul_Tensor(input, *mask);
+}
+TensorRef dropout1d(Tensor& input, double p, bool training, bool inplace) {
+  return feature_dropout("dropout1d", input, p, training, inplace, input.dim() != 2);
+}
+TensorRef dropout2d(Tensor& input, double p, bool training, bool inplace) {
+  return feature_dropout("dropout2d", input, p, training, inplace, true);
+}
+TensorRef dropout3d(Tensor& input, double p, bool training, bool inplace) {
+  return feature_dropout("dropout3d", input, p, training, inplace, input.dim() != 4);
+}
+
+TensorRef outer(Tensor& self, Tensor& vec2) {
+  if (self.dim() != 1 || vec2.dim() != 1)
+    fail("outer: Expected 1-D argument ", self.dim() != 1 ? "self" : "vec2", ", but got ", self.dim() != 1 ? self.dim() : vec2.dim(), "-D");
+  TensorRef column = ops::unsqueeze(self, 1);
+  return ops::mul_Tensor(*column, vec2);
+}
+
+}  // namespace vivace::composite
