@@ -15,7 +15,8 @@ constexpr int kLabels = kLetters + kMaxDims;
 int letter(char c) {
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
   if (c >= 'A' && c <= 'Z') return c - 'A';
-  fail("einsum(): invalid subscript given at ", std::string_view(&c, 1), " in the equation string, subscripts must be in [a-zA-Z]");
+  fail("einsum(): invalid subscript given at ", std::string_view(&c, 1),
+       " in the equation string, subscripts must be in [a-zA-Z]");
 }
 
 struct Term {
@@ -54,14 +55,17 @@ void take_diagonals(Term& term) {
         continue;
       }
       if (term.tensor->size(int64_t(i)) != term.tensor->size(int64_t(j)))
-        fail("einsum(): a subscript is repeated for dims of different sizes ", term.tensor->size(int64_t(i)), " and ", term.tensor->size(int64_t(j)));
+        fail("einsum(): a subscript is repeated for dims of different sizes ", term.tensor->size(int64_t(i)), " and ",
+             term.tensor->size(int64_t(j)));
       TensorRef diagonal = ops::diagonal(*term.tensor, 0, int64_t(i), int64_t(j));
       term.tensor = ops::movedim_int(*diagonal, -1, int64_t(i));
       term.labels.erase(term.labels.begin() + int64_t(j));
     }
 }
 
-bool has(const std::vector<int>& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool has(const std::vector<int>& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
 /// t's dims in the order of `order`; labels that it lacks become dims of size 1.
 TensorRef arrange(const Term& term, const std::vector<int>& order) {
@@ -129,7 +133,8 @@ Term contract(Term a, Term b, const std::vector<int>& keep) {
   };
   for (int label : joined({&batch, &inner}))
     if (size_in(a, label) != size_in(b, label))
-      fail("einsum(): operands do not broadcast with remapped shapes: sizes ", size_in(a, label), " and ", size_in(b, label), " of one subscript");
+      fail("einsum(): operands do not broadcast with remapped shapes: sizes ", size_in(a, label), " and ",
+           size_in(b, label), " of one subscript");
   const int64_t n = extent(a, batch), m = extent(a, rows), k = extent(a, inner), p = extent(b, cols);
   const int64_t left[] = {n, m, k}, right[] = {n, k, p};
   Dims sizes;
@@ -154,15 +159,16 @@ TensorRef einsum(std::string_view equation, TensorList operands) {
     start = comma + 1;
   }
   if (texts.size() != operands.size())
-    fail("einsum(): ", texts.size() > operands.size() ? "fewer" : "more", " operands were provided than specified in the equation");
+    fail("einsum(): ", texts.size() > operands.size() ? "fewer" : "more",
+         " operands were provided than specified in the equation");
   std::vector<Term> terms;
   int64_t widest = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
     const bool dots = texts[i].find('.') != texts[i].npos;
     const int64_t letters = count_letters(texts[i]), rest = operands[i]->dim() - letters;
     if (rest < 0 || (rest > 0 && !dots))
-      fail("einsum(): the number of subscripts in the equation (", letters, ") does not match the number of dimensions (", operands[i]->dim(),
-           ") for operand ", int64_t(i));
+      fail("einsum(): the number of subscripts in the equation (", letters,
+           ") does not match the number of dimensions (", operands[i]->dim(), ") for operand ", int64_t(i));
     widest = std::max(widest, rest);
     terms.push_back({TensorRef::share(operands[i]), parse_labels(texts[i], rest)});
     take_diagonals(terms.back());
@@ -180,7 +186,8 @@ TensorRef einsum(std::string_view equation, TensorList operands) {
       if (seen[label] == 1) output.push_back(label);
   }
   for (size_t i = 0; i < output.size(); ++i) {
-    if (std::count(output.begin(), output.end(), output[i]) > 1) fail("einsum(): output subscript appears more than once in the output");
+    if (std::count(output.begin(), output.end(), output[i]) > 1)
+      fail("einsum(): output subscript appears more than once in the output");
     bool found = output[i] >= kLetters;
     for (const Term& t : terms) found = found || has(t.labels, output[i]);
     if (!found) fail("einsum(): output subscript does not appear in the equation for any input operand");
@@ -188,7 +195,8 @@ TensorRef einsum(std::string_view equation, TensorList operands) {
   Term result = std::move(terms[0]);
   for (size_t i = 1; i < terms.size(); ++i) {
     std::vector<int> keep = output;
-    for (size_t j = i + 1; j < terms.size(); ++j) keep.insert(keep.end(), terms[j].labels.begin(), terms[j].labels.end());
+    for (size_t j = i + 1; j < terms.size(); ++j)
+      keep.insert(keep.end(), terms[j].labels.begin(), terms[j].labels.end());
     result = contract(std::move(result), std::move(terms[i]), keep);
   }
   sum_out(result, output);

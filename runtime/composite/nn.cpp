@@ -43,19 +43,20 @@ TensorRef layer_norm_torch(Tensor& input, IntList normalized_shape, Tensor* weig
   return ops::layer_norm(input, normalized_shape, weight, bias, eps);
 }
 
-TensorRef batch_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias, bool training, double momentum,
-                     double eps) {
+TensorRef batch_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias,
+                     bool training, double momentum, double eps) {
   if (training) return ops::batch_norm_train(input, weight, bias, running_mean, running_var, momentum, eps);
-  if (!running_mean || !running_var) fail("batch_norm: Expected running_mean and running_var to be defined when training=False");
+  if (!running_mean || !running_var)
+    fail("batch_norm: Expected running_mean and running_var to be defined when training=False");
   return ops::batch_norm_eval(input, weight, bias, *running_mean, *running_var, eps);
 }
-TensorRef batch_norm_torch(Tensor& input, Tensor* weight, Tensor* bias, Tensor* running_mean, Tensor* running_var, bool training, double momentum,
-                           double eps, bool) {
+TensorRef batch_norm_torch(Tensor& input, Tensor* weight, Tensor* bias, Tensor* running_mean, Tensor* running_var,
+                           bool training, double momentum, double eps, bool) {
   return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps);
 }
 
-TensorRef instance_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias, bool use_input_stats,
-                        double momentum, double eps) {
+TensorRef instance_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias,
+                        bool use_input_stats, double momentum, double eps) {
   if (!use_input_stats) return batch_norm(input, running_mean, running_var, weight, bias, false, momentum, eps);
   if (input.dim() < 3) fail_value("Expected more than 1 spatial element when training, got input size ", input.sizes());
   const int64_t batches = input.sizes()[0], channels = input.sizes()[1];
@@ -89,21 +90,25 @@ TensorRef rms_norm(Tensor& input, IntList normalized_shape, Tensor* weight, std:
   const IntList sizes = input.sizes();
   if (normalized_shape.empty() || sizes.size() < normalized_shape.size() ||
       !std::equal(normalized_shape.begin(), normalized_shape.end(), sizes.end() - normalized_shape.size()))
-    fail("rms_norm: Given normalized_shape=", normalized_shape, ", expected input whose last sizes equal it, but got input of size ", sizes);
+    fail("rms_norm: Given normalized_shape=", normalized_shape,
+         ", expected input whose last sizes equal it, but got input of size ", sizes);
   Dims dims;
   for (size_t d = sizes.size() - normalized_shape.size(); d < sizes.size(); ++d) dims.push(int64_t(d));
   const double epsilon = eps.value_or(input.dtype() == DType::Float64 ? 0x1p-52 : 0x1p-23);
   TensorRef wide = is_half(input.dtype()) ? ops::to_dtype(input, DType::Float32) : TensorRef::share(&input);
-  TensorRef squares = ops::square(*wide), mean = ops::mean_dim(*squares, IntList(dims), true), shifted = ops::add_Scalar(*mean, Scalar(epsilon)),
-            rstd = ops::rsqrt(*shifted), unit = ops::mul_Tensor(*wide, *rstd);
+  TensorRef squares = ops::square(*wide), mean = ops::mean_dim(*squares, IntList(dims), true),
+            shifted = ops::add_Scalar(*mean, Scalar(epsilon)), rstd = ops::rsqrt(*shifted),
+            unit = ops::mul_Tensor(*wide, *rstd);
   TensorRef out = weight ? ops::mul_Tensor(*unit, *weight) : unit;
   return out->dtype() == input.dtype() ? out : ops::to_dtype(*out, input.dtype());
 }
 
 // ---- losses
 
-static TensorRef cross_entropy_probabilities(Tensor& input, Tensor& target, Tensor* weight, kernels::Reduction reduction, double label_smoothing) {
-  if (label_smoothing < 0 || label_smoothing > 1) fail("label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+static TensorRef cross_entropy_probabilities(Tensor& input, Tensor& target, Tensor* weight,
+                                             kernels::Reduction reduction, double label_smoothing) {
+  if (label_smoothing < 0 || label_smoothing > 1)
+    fail("label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   const int64_t dim = input.dim() == 1 ? 0 : 1, classes = input.sizes()[dim], dims[] = {dim};
   TensorRef logs = ops::log_softmax_int(input, dim), q = TensorRef::share(&target);
   if (label_smoothing > 0) {
@@ -125,17 +130,19 @@ static TensorRef cross_entropy_probabilities(Tensor& input, Tensor& target, Tens
   return ops::div_Scalar(*total, Scalar(double(losses->numel())));
 }
 
-TensorRef cross_entropy(Tensor& input, Tensor& target, Tensor* weight, std::optional<bool> size_average, int64_t ignore_index,
-                        std::optional<bool> reduce, std::string_view reduction, double label_smoothing) {
+TensorRef cross_entropy(Tensor& input, Tensor& target, Tensor* weight, std::optional<bool> size_average,
+                        int64_t ignore_index, std::optional<bool> reduce, std::string_view reduction,
+                        double label_smoothing) {
   const kernels::Reduction r = kernels::parse_reduction("cross_entropy", reduction, size_average, reduce);
   if (same_sizes(input, target) && is_floating(target.dtype()))
     return cross_entropy_probabilities(input, target, weight, r, label_smoothing);
   return ops::cross_entropy_index(input, target, weight, ignore_index, name_of(r), label_smoothing);
 }
 
-TensorRef nll_loss(Tensor& input, Tensor& target, Tensor* weight, std::optional<bool> size_average, int64_t ignore_index, std::optional<bool> reduce,
-                   std::string_view reduction) {
-  return ops::nll_loss_index(input, target, weight, ignore_index, name_of(kernels::parse_reduction("nll_loss", reduction, size_average, reduce)));
+TensorRef nll_loss(Tensor& input, Tensor& target, Tensor* weight, std::optional<bool> size_average,
+                   int64_t ignore_index, std::optional<bool> reduce, std::string_view reduction) {
+  return ops::nll_loss_index(input, target, weight, ignore_index,
+                             name_of(kernels::parse_reduction("nll_loss", reduction, size_average, reduce)));
 }
 
 // ---- dropout
@@ -174,7 +181,8 @@ TensorRef dropout3d(Tensor& input, double p, bool training, bool inplace) {
 
 TensorRef outer(Tensor& self, Tensor& vec2) {
   if (self.dim() != 1 || vec2.dim() != 1)
-    fail("outer: Expected 1-D argument ", self.dim() != 1 ? "self" : "vec2", ", but got ", self.dim() != 1 ? self.dim() : vec2.dim(), "-D");
+    fail("outer: Expected 1-D argument ", self.dim() != 1 ? "self" : "vec2", ", but got ",
+         self.dim() != 1 ? self.dim() : vec2.dim(), "-D");
   TensorRef column = ops::unsqueeze(self, 1);
   return ops::mul_Tensor(*column, vec2);
 }

@@ -66,11 +66,16 @@ inline T narrow(A x) {
 template <class F>
 decltype(auto) visit_floating(DType t, const char* op, F&& f) {
   switch (t) {
-    case DType::Float16: return f.template operator()<Half>();
-    case DType::BFloat16: return f.template operator()<BFloat16>();
-    case DType::Float32: return f.template operator()<float>();
-    case DType::Float64: return f.template operator()<double>();
-    default: fail_not_implemented("\"", op, "\" not implemented for '", t, "'");
+    case DType::Float16:
+      return f.template operator()<Half>();
+    case DType::BFloat16:
+      return f.template operator()<BFloat16>();
+    case DType::Float32:
+      return f.template operator()<float>();
+    case DType::Float64:
+      return f.template operator()<double>();
+    default:
+      fail_not_implemented("\"", op, "\" not implemented for '", t, "'");
   }
 }
 

@@ -52,7 +52,8 @@ struct ChannelsOut {
   TensorRef buffer;
   const Channels& like;
   ChannelsOut(Tensor& out, const Channels& like) : out(out), like(like) {
-    if (like.turned || !out.is_contiguous() || out.dtype() != like.dense->dtype()) buffer = empty(like.dense->sizes(), like.dense->dtype());
+    if (like.turned || !out.is_contiguous() || out.dtype() != like.dense->dtype())
+      buffer = empty(like.dense->sizes(), like.dense->dtype());
   }
   template <class T>
   T* row(int64_t n, int64_t c) const {
@@ -120,7 +121,8 @@ constexpr int64_t kGrain = 32768;
 
 namespace meta {
 
-TensorRef batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* running_mean, Tensor* running_var, double, double) {
+TensorRef batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* running_mean, Tensor* running_var,
+                           double, double) {
   TensorRef out = channel_result("batch_norm", input, weight, bias, running_mean, running_var);
   const int64_t channels = input.sizes()[1];
   if (input.numel() && input.numel() / channels == 1)
@@ -128,7 +130,8 @@ TensorRef batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* 
   return out;
 }
 
-TensorRef batch_norm_eval(Tensor& input, Tensor* weight, Tensor* bias, Tensor& running_mean, Tensor& running_var, double) {
+TensorRef batch_norm_eval(Tensor& input, Tensor* weight, Tensor* bias, Tensor& running_mean, Tensor& running_var,
+                          double) {
   return channel_result("batch_norm", input, weight, bias, &running_mean, &running_var);
 }
 
@@ -138,12 +141,12 @@ TensorRef group_norm(Tensor& input, int64_t num_groups, Tensor* weight, Tensor* 
   if (num_groups <= 0) fail("group_norm: Expected num groups to be greater than 0, got ", num_groups);
   const int64_t channels = input.sizes()[1];
   if (channels % num_groups)
-    fail("group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ", input.sizes(),
-         " and num_groups=", num_groups);
+    fail("group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ",
+         input.sizes(), " and num_groups=", num_groups);
   for (const auto& [name, t] : {std::pair{"weight", weight}, {"bias", bias}})
     if (t && (t->dim() != 1 || t->numel() != channels))
-      fail("group_norm: Expected ", name, " to be a vector of size equal to the number of channels in input, but got ", name, " of shape ",
-           t->sizes(), " and input of shape ", input.sizes());
+      fail("group_norm: Expected ", name, " to be a vector of size equal to the number of channels in input, but got ",
+           name, " of shape ", t->sizes(), " and input of shape ", input.sizes());
   return empty(input.sizes(), input.dtype(), input.device());
 }
 
@@ -151,8 +154,8 @@ TensorRef group_norm(Tensor& input, int64_t num_groups, Tensor* weight, Tensor* 
 
 namespace kernels {
 
-void batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* running_mean, Tensor* running_var, double momentum, double eps,
-                      Tensor& out) {
+void batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* running_mean, Tensor* running_var,
+                      double momentum, double eps, Tensor& out) {
   if (input.numel() == 0) return;
   const DType compute = compute_of(input.dtype());
   const Channels x(input, compute);
@@ -161,9 +164,12 @@ void batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* runni
   visit_compute(compute, "batch_norm", [&]<class T>() {
     parallel_for(0, x.channels, kGrain / x.per_channel() + 1, [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
-        const double mean = channel_mean<T>(x, c), squares = channel_squares<T>(x, c, mean), count = double(x.per_channel());
-        const T scale = T(1 / std::sqrt(squares / count + eps)) * at<T>(w, c, 1), shift = at<T>(b, c, 0) - T(mean) * scale;
-        for (int64_t n = 0; n < x.batches; ++n) dense::loops<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
+        const double mean = channel_mean<T>(x, c), squares = channel_squares<T>(x, c, mean),
+                     count = double(x.per_channel());
+        const T scale = T(1 / std::sqrt(squares / count + eps)) * at<T>(w, c, 1),
+                shift = at<T>(b, c, 0) - T(mean) * scale;
+        for (int64_t n = 0; n < x.batches; ++n)
+          dense::loops<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
         update(running_mean, c, momentum, mean);
         update(running_var, c, momentum, squares / (count - 1));
       }
@@ -174,7 +180,8 @@ void batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* runni
   if (running_var) bump_version(*running_var);
 }
 
-void batch_norm_eval(Tensor& input, Tensor* weight, Tensor* bias, Tensor& running_mean, Tensor& running_var, double eps, Tensor& out) {
+void batch_norm_eval(Tensor& input, Tensor* weight, Tensor* bias, Tensor& running_mean, Tensor& running_var, double eps,
+                     Tensor& out) {
   if (input.numel() == 0) return;
   const DType compute = compute_of(input.dtype());
   const Channels x(input, compute);
@@ -184,16 +191,18 @@ void batch_norm_eval(Tensor& input, Tensor* weight, Tensor* bias, Tensor& runnin
   visit_compute(compute, "batch_norm", [&]<class T>() {
     parallel_for(0, x.channels, kGrain / x.per_channel() + 1, [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
-        const T scale = T(1 / std::sqrt(double(at<T>(var, c, 1)) + eps)) * at<T>(w, c, 1), shift = at<T>(b, c, 0) - at<T>(mean, c, 0) * scale;
-        for (int64_t n = 0; n < x.batches; ++n) dense::loops<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
+        const T scale = T(1 / std::sqrt(double(at<T>(var, c, 1)) + eps)) * at<T>(w, c, 1),
+                shift = at<T>(b, c, 0) - at<T>(mean, c, 0) * scale;
+        for (int64_t n = 0; n < x.batches; ++n)
+          dense::loops<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
       }
     });
   });
   y.finish();
 }
 
-std::tuple<TensorRef, TensorRef, TensorRef> batch_norm_grad(Tensor& g, Tensor& input, Tensor* weight, Tensor* mean, Tensor* var, double eps,
-                                                            Needs needs) {
+std::tuple<TensorRef, TensorRef, TensorRef> batch_norm_grad(Tensor& g, Tensor& input, Tensor* weight, Tensor* mean,
+                                                            Tensor* var, double eps, Needs needs) {
   const DType compute = compute_of(input.dtype());
   const int64_t channels = input.sizes()[1];
   TensorRef x_grad, w_grad, b_grad;
@@ -222,7 +231,8 @@ std::tuple<TensorRef, TensorRef, TensorRef> batch_norm_grad(Tensor& g, Tensor& i
         if (b_grad) b_grad->data<T>()[c] = T(sum);
         if (!dx) continue;
         // dx = scale * (g - mean(g) - (x - m) * rstd^2 * mean(g * (x - m))); with fixed statistics only scale * g.
-        const double slope = fixed_mean ? 0 : -scale * rstd * rstd * products / count, offset = fixed_mean ? 0 : -scale * sum / count - slope * m;
+        const double slope = fixed_mean ? 0 : -scale * rstd * rstd * products / count,
+                     offset = fixed_mean ? 0 : -scale * sum / count - slope * m;
         for (int64_t n = 0; n < x.batches; ++n)
           loops.combine(dy.row<T>(n, c), x.row<T>(n, c), dx->row<T>(n, c), x.size, T(scale), T(slope), T(offset));
       }
@@ -255,7 +265,8 @@ void group_norm(Tensor& input, int64_t num_groups, Tensor* weight, Tensor* bias,
   y.finish();
 }
 
-std::tuple<TensorRef, TensorRef, TensorRef> group_norm_grad(Tensor& g, Tensor& input, int64_t groups, Tensor* weight, double eps, Needs needs) {
+std::tuple<TensorRef, TensorRef, TensorRef> group_norm_grad(Tensor& g, Tensor& input, int64_t groups, Tensor* weight,
+                                                            double eps, Needs needs) {
   const DType compute = compute_of(input.dtype());
   const int64_t channels = input.sizes()[1];
   TensorRef x_grad, w_grad, b_grad;
@@ -276,16 +287,19 @@ std::tuple<TensorRef, TensorRef, TensorRef> group_norm_grad(Tensor& g, Tensor& i
       loops.moments(x.row<T>(batch, first), &mean, &rstd, 1, n, T(eps));
       double sum = 0, products = 0;  // over the group, of w * g and of w * g * (x - mean)
       for (int64_t c = first; c < first + width; ++c) {
-        const double s = loops.sum(dy.row<T>(batch, c), x.size), p = loops.sum_products(dy.row<T>(batch, c), x.row<T>(batch, c), x.size, mean);
+        const double s = loops.sum(dy.row<T>(batch, c), x.size),
+                     p = loops.sum_products(dy.row<T>(batch, c), x.row<T>(batch, c), x.size, mean);
         if (w_grad) w_grad->data<T>()[c] += T(p * double(rstd));
         if (b_grad) b_grad->data<T>()[c] += T(s);
         sum += s * double(at<T>(w, c, 1));
         products += p * double(at<T>(w, c, 1));
       }
       if (!dx) continue;
-      const double r = double(rstd), slope = -r * r * r * products / double(n), offset = -r * sum / double(n) - slope * double(mean);
+      const double r = double(rstd), slope = -r * r * r * products / double(n),
+                   offset = -r * sum / double(n) - slope * double(mean);
       for (int64_t c = first; c < first + width; ++c)
-        loops.combine(dy.row<T>(batch, c), x.row<T>(batch, c), dx->row<T>(batch, c), x.size, T(r * double(at<T>(w, c, 1))), T(slope), T(offset));
+        loops.combine(dy.row<T>(batch, c), x.row<T>(batch, c), dx->row<T>(batch, c), x.size,
+                      T(r * double(at<T>(w, c, 1))), T(slope), T(offset));
     }
   });
   if (dx) dx->finish();

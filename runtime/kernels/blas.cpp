@@ -38,7 +38,8 @@ std::string package_folder() {
 void* open_library() {
   const std::string folder = package_folder();
   if (folder.empty())
-    fail("OpenBLAS is missing: products of matrices need the package 'scipy-openblas32' (pip install scipy-openblas32)");
+    fail(
+        "OpenBLAS is missing: products of matrices need the package 'scipy-openblas32' (pip install scipy-openblas32)");
 #ifdef __APPLE__
   const std::string path = folder + "/lib/libscipy_openblas.dylib";
 #else

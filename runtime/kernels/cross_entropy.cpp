@@ -14,7 +14,7 @@ struct Problem {
   int64_t class_dim, classes, rows;
   TensorRef targets;  // int64, contiguous
   const int64_t* index;
-  TensorRef weight;   // in the type of computation, or null
+  TensorRef weight;  // in the type of computation, or null
 
   Problem(const Tensor& input, Tensor& target, Tensor* class_weight, DType compute)
       : class_dim(input.dim() == 1 ? 0 : 1),
@@ -56,14 +56,15 @@ void check_scores(const char* op, const Tensor& input, const Tensor& target, con
   for (int64_t d = 0; fits && d < target.dim(); ++d) fits = target.sizes()[d] == input.sizes()[d == 0 ? 0 : d + 1];
   if (!fits) [[unlikely]] {
     if (input.dim() > 1 && target.dim() > 0 && input.sizes()[0] != target.sizes()[0])
-      fail_value(op, ": Expected input batch_size (", input.sizes()[0], ") to match target batch_size (", target.sizes()[0], ").");
+      fail_value(op, ": Expected input batch_size (", input.sizes()[0], ") to match target batch_size (",
+                 target.sizes()[0], ").");
     fail(op, ": size mismatch: input has shape ", input.sizes(), ", target has shape ", target.sizes());
   }
   if (target.dtype() != DType::Int64 && target.dtype() != DType::UInt8) [[unlikely]]
     fail(op, ": expected scalar type Long or Byte for target but found ", target.dtype());
   if (weight && (weight->dim() != 1 || weight->numel() != classes)) [[unlikely]]
-    fail(op, ": weight tensor should be defined either for all ", classes, " classes or no classes but got weight tensor of shape: ",
-         weight->sizes());
+    fail(op, ": weight tensor should be defined either for all ", classes,
+         " classes or no classes but got weight tensor of shape: ", weight->sizes());
 }
 
 TensorRef score_result(const Tensor& input, const Tensor& target, kernels::Reduction reduction) {
@@ -127,9 +128,11 @@ void each_row(const Problem& p, const T* x, const kernels::CrossEntropy& o, F&& 
 
 namespace meta {
 
-TensorRef cross_entropy_index(Tensor& input, Tensor& target, Tensor* weight, int64_t, std::string_view reduction, double label_smoothing) {
+TensorRef cross_entropy_index(Tensor& input, Tensor& target, Tensor* weight, int64_t, std::string_view reduction,
+                              double label_smoothing) {
   check_scores("cross_entropy_loss", input, target, weight);
-  if (label_smoothing < 0 || label_smoothing > 1) fail("label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+  if (label_smoothing < 0 || label_smoothing > 1)
+    fail("label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   return score_result(input, target, kernels::parse_reduction("cross_entropy", reduction, {}, {}));
 }
 
@@ -142,8 +145,8 @@ TensorRef nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t,
 
 namespace kernels {
 
-void cross_entropy_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index, std::string_view reduction,
-                         double label_smoothing, Tensor& out) {
+void cross_entropy_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index,
+                         std::string_view reduction, double label_smoothing, Tensor& out) {
   const CrossEntropy o{weight, ignore_index, parse_reduction("cross_entropy", reduction, {}, {}), label_smoothing};
   const DType compute = compute_of(input.dtype());
   const Problem p(input, target, weight, compute);
@@ -167,7 +170,8 @@ TensorRef cross_entropy_grad(Tensor& g, Tensor& input, Tensor& target, const Cro
   const DType compute = compute_of(input.dtype());
   const Problem p(input, target, o.weight, compute);
   const int64_t n = p.classes;
-  TensorRef x = as_rows(input, p.class_dim, compute), grads = dense_in(&g, compute), out = empty(row_sizes(input.sizes()), compute);
+  TensorRef x = as_rows(input, p.class_dim, compute), grads = dense_in(&g, compute),
+            out = empty(row_sizes(input.sizes()), compute);
   visit_compute(compute, "cross_entropy", [&]<class T>() {
     const auto& loops = dense::loops<T>();
     const T* dy = grads->data<T>();
@@ -219,7 +223,8 @@ TensorRef target_distribution(Tensor& input, Tensor& target, const CrossEntropy&
   return from_rows(std::move(out), input);
 }
 
-void nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index, std::string_view reduction, Tensor& out) {
+void nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index, std::string_view reduction,
+                    Tensor& out) {
   const Reduction reduce = parse_reduction("nll_loss", reduction, {}, {});
   const DType compute = compute_of(input.dtype());
   const Problem p(input, target, weight, compute);
@@ -242,7 +247,8 @@ void nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignor
   buffer.finish();
 }
 
-TensorRef nll_slope(IntList input_sizes, DType dtype, Tensor& target, Tensor* weight, int64_t ignore_index, Reduction reduction) {
+TensorRef nll_slope(IntList input_sizes, DType dtype, Tensor& target, Tensor* weight, int64_t ignore_index,
+                    Reduction reduction) {
   TensorRef shape = empty(input_sizes, dtype);
   const DType compute = compute_of(dtype);
   const Problem p(*shape, target, weight, compute);
@@ -251,7 +257,8 @@ TensorRef nll_slope(IntList input_sizes, DType dtype, Tensor& target, Tensor* we
   visit_compute(compute, "nll_loss", [&]<class T>() {
     const double total = reduction == Reduction::Mean ? p.total<T>(ignore_index) : 1;
     for (int64_t i = 0; i < p.rows; ++i)
-      if (const int64_t t = p.at(i, ignore_index); t >= 0) out->data<T>()[i * p.classes + t] = T(-p.weight_of<T>(t) / total);
+      if (const int64_t t = p.at(i, ignore_index); t >= 0)
+        out->data<T>()[i * p.classes + t] = T(-p.weight_of<T>(t) / total);
   });
   return from_rows(std::move(out), *shape);
 }

@@ -14,7 +14,8 @@ T kept_scale(double p) {
 
 void draw(Tensor& out, double p) {
   kernels::visit_floating(out.dtype(), "dropout", [&]<class T>() {
-    random::bernoulli(default_stream(), out.data<T>(), out.numel(), 1 - p, kernels::narrow<T>(kept_scale<kernels::Wide<T>>(p)), T{});
+    random::bernoulli(default_stream(), out.data<T>(), out.numel(), 1 - p,
+                      kernels::narrow<T>(kept_scale<kernels::Wide<T>>(p)), T{});
   });
 }
 
@@ -23,7 +24,8 @@ void draw(Tensor& out, double p) {
 namespace meta {
 
 TensorRef scaled_mask(Tensor& input, IntList size, double) {
-  if (!is_floating(input.dtype())) fail("dropout: result type Float can't be cast to the desired output type ", input.dtype());
+  if (!is_floating(input.dtype()))
+    fail("dropout: result type Float can't be cast to the desired output type ", input.dtype());
   return empty(size, input.dtype(), input.device());
 }
 std::tuple<TensorRef, TensorRef> masked_by_chance(Tensor& input, double p) {

@@ -52,11 +52,14 @@ static void limit_norms(Tensor& weight, const Tensor& indices, double max_norm, 
 
 namespace meta {
 
-TensorRef embedding(Tensor& input, Tensor& weight, std::optional<int64_t> padding_idx, std::optional<double>, double, bool, bool sparse) {
+TensorRef embedding(Tensor& input, Tensor& weight, std::optional<int64_t> padding_idx, std::optional<double>, double,
+                    bool, bool sparse) {
   if (weight.dim() != 2) fail("embedding: 'weight' must be 2-D, but got shape ", weight.sizes());
   if (input.dtype() != DType::Int64 && input.dtype() != DType::Int32)
-    fail("embedding: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got ", input.dtype(),
-         " instead");
+    fail(
+        "embedding: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+        "but got ",
+        input.dtype(), " instead");
   if (sparse) fail_not_implemented("embedding: sparse gradients are not supported");
   kernels::wrap_padding_idx(padding_idx, weight.sizes()[0]);
   Dims sizes(input.sizes());
@@ -68,14 +71,16 @@ TensorRef embedding(Tensor& input, Tensor& weight, std::optional<int64_t> paddin
 
 namespace kernels {
 
-void embedding(Tensor& input, Tensor& weight, std::optional<int64_t>, std::optional<double> max_norm, double norm_type, bool, bool,
-               Tensor& out) {
+void embedding(Tensor& input, Tensor& weight, std::optional<int64_t>, std::optional<double> max_norm, double norm_type,
+               bool, bool, Tensor& out) {
   TensorRef indices = checked_indices(input, weight.sizes()[0]);
   if (max_norm) limit_norms(weight, *indices, *max_norm, norm_type);
   TensorRef table = weight.strides()[1] == 1 || weight.sizes()[1] == 1 ? TensorRef::share(&weight) : contiguous(weight);
   const int64_t* at = indices->data<int64_t>();
-  const size_t row = size_t(weight.sizes()[1]) * weight.item_size(), stride = size_t(table->strides()[0]) * weight.item_size();
-  for (int64_t i = 0; i < indices->numel(); ++i) std::memcpy(out.raw() + size_t(i) * row, table->raw() + size_t(at[i]) * stride, row);
+  const size_t row = size_t(weight.sizes()[1]) * weight.item_size(),
+               stride = size_t(table->strides()[0]) * weight.item_size();
+  for (int64_t i = 0; i < indices->numel(); ++i)
+    std::memcpy(out.raw() + size_t(i) * row, table->raw() + size_t(at[i]) * stride, row);
 }
 
 TensorRef embedding_grad(Tensor& g, Tensor& indices, IntList sizes, int64_t padding_idx, bool scale_grad_by_freq) {

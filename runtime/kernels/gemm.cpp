@@ -47,7 +47,8 @@ void blas_gemm(const Matrix& a, const Matrix& b, const Matrix& c, T alpha, T bet
   const blas::Table& f = blas::table();
   const BlasOperand<T> x(a), y(b);
   T* out = reinterpret_cast<T*>(c.data);
-  const int m = int(c.rows), n = int(c.cols), k = int(a.cols), ldc = int(std::max(c.rows == 1 ? c.cols : c.row_stride, int64_t(1)));
+  const int m = int(c.rows), n = int(c.cols), k = int(a.cols),
+            ldc = int(std::max(c.rows == 1 ? c.cols : c.row_stride, int64_t(1)));
   const int lda = int(x.ld), ldb = int(y.ld);
   if constexpr (std::is_same_v<T, float>)
     f.sgemm(blas::kRowMajor, x.trans, y.trans, m, n, k, alpha, x.data, lda, y.data, ldb, beta, out, ldc);
@@ -70,7 +71,8 @@ void loop_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Acc alpha, Acc
     for (int64_t j = 0; j < c.cols; ++j) {
       Acc sum{};
       for (int64_t p = 0; p < a.cols; ++p)
-        sum = add(sum, mul(widen<Acc>(x[i * a.row_stride + p * a.col_stride]), widen<Acc>(y[p * b.row_stride + j * b.col_stride])));
+        sum = add(sum, mul(widen<Acc>(x[i * a.row_stride + p * a.col_stride]),
+                           widen<Acc>(y[p * b.row_stride + j * b.col_stride])));
       T& dst = out[i * c.row_stride + j * c.col_stride];
       sum = mul(alpha, sum);
       if (keep) sum = add(sum, mul(beta, widen<Acc>(dst)));
@@ -83,7 +85,8 @@ template <class T>
 void float_gemm(const Matrix& a, const Matrix& b, const Matrix& c, T alpha, T beta) {
   const int64_t work = c.rows * c.cols * a.cols;
   if (c.col_stride != 1 && c.cols > 1) {
-    if (c.row_stride == 1 || c.rows == 1) return float_gemm<T>(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
+    if (c.row_stride == 1 || c.rows == 1)
+      return float_gemm<T>(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
     return loop_gemm<T, T>(a, b, c, alpha, beta);
   }
   if (work > kSmall) return blas_gemm<T>(a, b, c, alpha, beta);
@@ -92,7 +95,8 @@ void float_gemm(const Matrix& a, const Matrix& b, const Matrix& c, T alpha, T be
   const T* x = reinterpret_cast<const T*>(a.data);
   T* out = reinterpret_cast<T*>(c.data);
   if (b.col_stride == 1 || b.cols == 1)
-    return small.gemm(c.rows, c.cols, a.cols, alpha, x, a.row_stride, a.col_stride, y, b.row_stride, beta, out, c.row_stride);
+    return small.gemm(c.rows, c.cols, a.cols, alpha, x, a.row_stride, a.col_stride, y, b.row_stride, beta, out,
+                      c.row_stride);
   const int64_t rows = b.rows, cols = b.cols;
   if (rows * cols > kPack) return blas_gemm<T>(a, b, c, alpha, beta);
   T packed[kPack];
@@ -131,16 +135,23 @@ void half_gemm(const Matrix& a, const Matrix& b, const Matrix& c, float alpha, f
 void gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const Scalar& alpha, const Scalar& beta) {
   if (c.rows == 0 || c.cols == 0) return;
   switch (dtype) {
-    case DType::Float32: return float_gemm<float>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
-    case DType::Float64: return float_gemm<double>(a, b, c, alpha.to_double(), beta.to_double());
+    case DType::Float32:
+      return float_gemm<float>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
+    case DType::Float64:
+      return float_gemm<double>(a, b, c, alpha.to_double(), beta.to_double());
     case DType::Complex64:
-      return complex_gemm<float>(a, b, c, {float(alpha.to_double()), float(alpha.imag)}, {float(beta.to_double()), float(beta.imag)});
+      return complex_gemm<float>(a, b, c, {float(alpha.to_double()), float(alpha.imag)},
+                                 {float(beta.to_double()), float(beta.imag)});
     case DType::Complex128:
       return complex_gemm<double>(a, b, c, {alpha.to_double(), alpha.imag}, {beta.to_double(), beta.imag});
-    case DType::Float16: return half_gemm<Half>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
-    case DType::BFloat16: return half_gemm<BFloat16>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
-    case DType::Bool: return loop_gemm<bool, uint64_t>(a, b, c, uint64_t(alpha.to_int()), uint64_t(beta.to_int()));
-    default: break;
+    case DType::Float16:
+      return half_gemm<Half>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
+    case DType::BFloat16:
+      return half_gemm<BFloat16>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
+    case DType::Bool:
+      return loop_gemm<bool, uint64_t>(a, b, c, uint64_t(alpha.to_int()), uint64_t(beta.to_int()));
+    default:
+      break;
   }
   // Unsigned sums wrap as two's complement does, for signed elements, too.
   visit_bits(dtype, [&]<class T>() {

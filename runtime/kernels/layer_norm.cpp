@@ -1,4 +1,5 @@
-// layer_norm over the last dims, and its gradient. Mean and deviation are computed again in backward: cheaper than two more results.
+// layer_norm over the last dims, and its gradient. Mean and deviation are computed again in backward: cheaper than two
+// more results.
 #include "generated/kernels.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/norm.h"
@@ -35,10 +36,13 @@ namespace kernels {
 
 void check_normalized_shape(const char* op, const Tensor& input, IntList shape) {
   if (shape.empty())
-    fail(op, ": Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []");
+    fail(op,
+         ": Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+         "normalized_shape = []");
   const IntList sizes = input.sizes();
   if (sizes.size() < shape.size() || !std::equal(shape.begin(), shape.end(), sizes.end() - shape.size())) [[unlikely]]
-    fail(op, ": Given normalized_shape=", shape, ", expected input with shape [*, ", str(shape).substr(1), ", but got input of size ", sizes);
+    fail(op, ": Given normalized_shape=", shape, ", expected input with shape [*, ", str(shape).substr(1),
+         ", but got input of size ", sizes);
 }
 
 }  // namespace kernels
@@ -79,8 +83,8 @@ void layer_norm(Tensor& input, IntList normalized_shape, Tensor* weight, Tensor*
   buffer.finish();
 }
 
-std::tuple<TensorRef, TensorRef, TensorRef> layer_norm_grad(Tensor& g, Tensor& input, IntList normalized_shape, Tensor* weight,
-                                                            double eps, Needs needs) {
+std::tuple<TensorRef, TensorRef, TensorRef> layer_norm_grad(Tensor& g, Tensor& input, IntList normalized_shape,
+                                                            Tensor* weight, double eps, Needs needs) {
   const auto [rows, n] = split(input, normalized_shape);
   const DType compute = compute_of(input.dtype());
   TensorRef x_grad, w_grad, b_grad;
@@ -88,7 +92,8 @@ std::tuple<TensorRef, TensorRef, TensorRef> layer_norm_grad(Tensor& g, Tensor& i
   if (needs & 2) fill_into(*(w_grad = empty(normalized_shape, compute)), Scalar(0));
   if (needs & 4) fill_into(*(b_grad = empty(normalized_shape, compute)), Scalar(0));
   if (rows) {
-    TensorRef grads = as_rows(g, g.dim(), compute), x = as_rows(input, input.dim(), compute), w = dense_in(weight, compute);
+    TensorRef grads = as_rows(g, g.dim(), compute), x = as_rows(input, input.dim(), compute),
+              w = dense_in(weight, compute);
     visit_compute(input.dtype(), "layer_norm", [&, rows = rows, n = n]<class T>() {
       const auto& loops = dense::loops<T>();
       const T *dy = grads->data<T>(), *in = x->data<T>(), *scale = data_or_null<T>(w);
@@ -108,7 +113,9 @@ std::tuple<TensorRef, TensorRef, TensorRef> layer_norm_grad(Tensor& g, Tensor& i
         parallel_for(0, rows, kGrain / n + 1, run);
     });
   }
-  const auto typed = [&](TensorRef t) { return !t || t->dtype() == g.dtype() ? std::move(t) : to_dtype(*t, g.dtype()); };
+  const auto typed = [&](TensorRef t) {
+    return !t || t->dtype() == g.dtype() ? std::move(t) : to_dtype(*t, g.dtype());
+  };
   return {typed(std::move(x_grad)), typed(std::move(w_grad)), typed(std::move(b_grad))};
 }
 

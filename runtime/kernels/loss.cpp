@@ -23,19 +23,31 @@ T sign(T x) {
 // value(x, y): of one pair; slope(x, y): its derivative by x; target_slope: by y.
 struct Mse {
   template <class T>
-  static T value(T x, T y, const Options&) { return (x - y) * (x - y); }
+  static T value(T x, T y, const Options&) {
+    return (x - y) * (x - y);
+  }
   template <class T>
-  static T slope(T x, T y, const Options&) { return 2 * (x - y); }
+  static T slope(T x, T y, const Options&) {
+    return 2 * (x - y);
+  }
   template <class T>
-  static T target_slope(T x, T y, const Options&) { return 2 * (y - x); }
+  static T target_slope(T x, T y, const Options&) {
+    return 2 * (y - x);
+  }
 };
 struct L1 {
   template <class T>
-  static T value(T x, T y, const Options&) { return std::fabs(x - y); }
+  static T value(T x, T y, const Options&) {
+    return std::fabs(x - y);
+  }
   template <class T>
-  static T slope(T x, T y, const Options&) { return sign(x - y); }
+  static T slope(T x, T y, const Options&) {
+    return sign(x - y);
+  }
   template <class T>
-  static T target_slope(T x, T y, const Options&) { return sign(y - x); }
+  static T target_slope(T x, T y, const Options&) {
+    return sign(y - x);
+  }
 };
 struct SmoothL1 {
   template <class T>
@@ -49,7 +61,9 @@ struct SmoothL1 {
     return std::fabs(d) < beta ? d / beta : sign(d);
   }
   template <class T>
-  static T target_slope(T x, T y, const Options& o) { return -slope(x, y, o); }
+  static T target_slope(T x, T y, const Options& o) {
+    return -slope(x, y, o);
+  }
 };
 struct Huber {
   template <class T>
@@ -63,16 +77,22 @@ struct Huber {
     return d < -delta ? -delta : d > delta ? delta : d;
   }
   template <class T>
-  static T target_slope(T x, T y, const Options& o) { return -slope(x, y, o); }
+  static T target_slope(T x, T y, const Options& o) {
+    return -slope(x, y, o);
+  }
 };
 
 template <class F>
 void visit_loss(ElementLoss loss, F&& f) {
   switch (loss) {
-    case ElementLoss::Mse: return f.template operator()<Mse>();
-    case ElementLoss::L1: return f.template operator()<L1>();
-    case ElementLoss::SmoothL1: return f.template operator()<SmoothL1>();
-    case ElementLoss::Huber: return f.template operator()<Huber>();
+    case ElementLoss::Mse:
+      return f.template operator()<Mse>();
+    case ElementLoss::L1:
+      return f.template operator()<L1>();
+    case ElementLoss::SmoothL1:
+      return f.template operator()<SmoothL1>();
+    case ElementLoss::Huber:
+      return f.template operator()<Huber>();
   }
 }
 
@@ -94,7 +114,8 @@ double sum_values(const T* x, const T* y, int64_t n, const Options& o) {
 
 /// t broadcast to sizes, contiguous, in dtype.
 TensorRef expanded(Tensor& t, IntList sizes, DType dtype) {
-  if (std::equal(t.sizes().begin(), t.sizes().end(), sizes.begin(), sizes.end()) && t.dtype() == dtype) return contiguous(t);
+  if (std::equal(t.sizes().begin(), t.sizes().end(), sizes.begin(), sizes.end()) && t.dtype() == dtype)
+    return contiguous(t);
   TensorRef out = empty(sizes, dtype);
   copy_into(*out, t);
   return out;
@@ -104,7 +125,8 @@ TensorRef expanded(Tensor& t, IntList sizes, DType dtype) {
 
 namespace kernels {
 
-Reduction parse_reduction(const char* op, std::string_view text, std::optional<bool> size_average, std::optional<bool> reduce) {
+Reduction parse_reduction(const char* op, std::string_view text, std::optional<bool> size_average,
+                          std::optional<bool> reduce) {
   if (size_average || reduce) {
     if (!reduce.value_or(true)) return Reduction::None;
     return size_average.value_or(true) ? Reduction::Mean : Reduction::Sum;
@@ -133,9 +155,11 @@ static TensorRef loss_result(const char* op, Tensor& input, Tensor& target, Redu
   return empty(IntList(), dtype, input.device());
 }
 
-static void run_loss(ElementLoss loss, Tensor& input, Tensor& target, Reduction reduction, const Options& options, Tensor& out) {
+static void run_loss(ElementLoss loss, Tensor& input, Tensor& target, Reduction reduction, const Options& options,
+                     Tensor& out) {
   const DType compute = compute_of(out.dtype());
-  const bool same = std::equal(input.sizes().begin(), input.sizes().end(), target.sizes().begin(), target.sizes().end());
+  const bool same =
+      std::equal(input.sizes().begin(), input.sizes().end(), target.sizes().begin(), target.sizes().end());
   const Dims sizes = same ? Dims(input.sizes()) : broadcast_sizes(input.sizes(), target.sizes());
   TensorRef x = expanded(input, sizes, compute), y = expanded(target, sizes, compute);
   const int64_t n = x->numel();
@@ -155,10 +179,12 @@ static void run_loss(ElementLoss loss, Tensor& input, Tensor& target, Reduction 
   buffer.finish();
 }
 
-TensorRef loss_slope(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target, Reduction reduction, double parameter, bool by_target) {
+TensorRef loss_slope(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target, Reduction reduction, double parameter,
+                     bool by_target) {
   const Options options{parameter};
   const DType compute = compute_of(input.dtype() == target.dtype() ? input.dtype() : result_type(input, target));
-  const bool same = std::equal(input.sizes().begin(), input.sizes().end(), target.sizes().begin(), target.sizes().end());
+  const bool same =
+      std::equal(input.sizes().begin(), input.sizes().end(), target.sizes().begin(), target.sizes().end());
   const Dims sizes = same ? Dims(input.sizes()) : broadcast_sizes(input.sizes(), target.sizes());
   TensorRef x = expanded(input, sizes, compute), y = expanded(target, sizes, compute), out = empty(sizes, compute);
   const int64_t n = out->numel();
@@ -185,18 +211,23 @@ TensorRef loss_slope(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target,
 
 namespace meta {
 
-TensorRef mse_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce, std::string_view reduction, Tensor* weight) {
+TensorRef mse_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce,
+                   std::string_view reduction, Tensor* weight) {
   kernels::refuse_weight("mse_loss", weight);
-  return kernels::loss_result("mse_loss", input, target, kernels::parse_reduction("mse_loss", reduction, size_average, reduce));
+  return kernels::loss_result("mse_loss", input, target,
+                              kernels::parse_reduction("mse_loss", reduction, size_average, reduce));
 }
-TensorRef l1_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce, std::string_view reduction, Tensor* weight) {
+TensorRef l1_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce,
+                  std::string_view reduction, Tensor* weight) {
   kernels::refuse_weight("l1_loss", weight);
-  return kernels::loss_result("l1_loss", input, target, kernels::parse_reduction("l1_loss", reduction, size_average, reduce));
+  return kernels::loss_result("l1_loss", input, target,
+                              kernels::parse_reduction("l1_loss", reduction, size_average, reduce));
 }
 TensorRef smooth_l1_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce,
                          std::string_view reduction, double beta) {
   if (beta < 0) fail("smooth_l1_loss does not support negative values for beta.");
-  return kernels::loss_result("smooth_l1_loss", input, target, kernels::parse_reduction("smooth_l1_loss", reduction, size_average, reduce));
+  return kernels::loss_result("smooth_l1_loss", input, target,
+                              kernels::parse_reduction("smooth_l1_loss", reduction, size_average, reduce));
 }
 TensorRef huber_loss(Tensor& input, Tensor& target, std::string_view reduction, double delta, Tensor* weight) {
   kernels::refuse_weight("huber_loss", weight);
@@ -208,18 +239,18 @@ TensorRef huber_loss(Tensor& input, Tensor& target, std::string_view reduction, 
 
 namespace kernels {
 
-void mse_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce, std::string_view reduction, Tensor*,
-              Tensor& out) {
+void mse_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce,
+              std::string_view reduction, Tensor*, Tensor& out) {
   run_loss(ElementLoss::Mse, input, target, parse_reduction("mse_loss", reduction, size_average, reduce), {}, out);
 }
-void l1_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce, std::string_view reduction, Tensor*,
-             Tensor& out) {
+void l1_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce,
+             std::string_view reduction, Tensor*, Tensor& out) {
   run_loss(ElementLoss::L1, input, target, parse_reduction("l1_loss", reduction, size_average, reduce), {}, out);
 }
-void smooth_l1_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce, std::string_view reduction,
-                    double beta, Tensor& out) {
-  run_loss(beta == 0 ? ElementLoss::L1 : ElementLoss::SmoothL1, input, target, parse_reduction("smooth_l1_loss", reduction, size_average, reduce),
-           {beta}, out);
+void smooth_l1_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce,
+                    std::string_view reduction, double beta, Tensor& out) {
+  run_loss(beta == 0 ? ElementLoss::L1 : ElementLoss::SmoothL1, input, target,
+           parse_reduction("smooth_l1_loss", reduction, size_average, reduce), {beta}, out);
 }
 void huber_loss(Tensor& input, Tensor& target, std::string_view reduction, double delta, Tensor*, Tensor& out) {
   run_loss(ElementLoss::Huber, input, target, parse_reduction("huber_loss", reduction, {}, {}), {delta}, out);

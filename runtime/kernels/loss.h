@@ -11,12 +11,14 @@ namespace vivace::kernels {
 enum class Reduction : uint8_t { None, Mean, Sum };
 
 /// From the arguments that PyTorch's losses share, the two deprecated flags included. ValueError for another word.
-Reduction parse_reduction(const char* op, std::string_view text, std::optional<bool> size_average, std::optional<bool> reduce);
+Reduction parse_reduction(const char* op, std::string_view text, std::optional<bool> size_average,
+                          std::optional<bool> reduce);
 
 enum class ElementLoss : uint8_t { Mse, L1, SmoothL1, Huber };
 
 /// Gradient of an elementwise loss by input or by target, in the broadcast shape.
-TensorRef loss_slope(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target, Reduction reduction, double parameter, bool by_target);
+TensorRef loss_slope(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target, Reduction reduction, double parameter,
+                     bool by_target);
 
 /// Options of cross_entropy.
 struct CrossEntropy {
@@ -26,12 +28,13 @@ struct CrossEntropy {
   double label_smoothing;
 };
 
-/// The distribution that each row of logits is compared with, times its share in the result: (rows, classes), no history.
-/// d loss / d logits = (softmax * sum(Q) - Q) * g. Target holds class indices.
+/// The distribution that each row of logits is compared with, times its share in the result: (rows, classes), no
+/// history. d loss / d logits = (softmax * sum(Q) - Q) * g. Target holds class indices.
 TensorRef target_distribution(Tensor& input, Tensor& target, const CrossEntropy& options);
 /// Gradient of the logits for class indices, in one pass.
 TensorRef cross_entropy_grad(Tensor& g, Tensor& input, Tensor& target, const CrossEntropy& options);
 /// What the gradient of nll_loss is multiplied with: -weight / total at each target, of input's shape.
-TensorRef nll_slope(IntList input_sizes, DType dtype, Tensor& target, Tensor* weight, int64_t ignore_index, Reduction reduction);
+TensorRef nll_slope(IntList input_sizes, DType dtype, Tensor& target, Tensor* weight, int64_t ignore_index,
+                    Reduction reduction);
 
 }  // namespace vivace::kernels

@@ -1,9 +1,9 @@
 // Products of vectors, matrices and batches of matrices: shape rules, and kernels over gemm.
+#include "runtime/kernels/matmul.h"
 #include "generated/kernels.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/isa/dense.h"
-#include "runtime/kernels/matmul.h"
 
 namespace vivace {
 namespace {
@@ -20,8 +20,8 @@ void check_dtypes(const char* op, const Tensor& a, const Tensor& b) {
 
 void check_inner(const char* op, const Tensor& a, const Tensor& b) {
   if (a.sizes()[1] != b.sizes()[0]) [[unlikely]]
-    fail(op, ": mat1 and mat2 shapes cannot be multiplied (", a.sizes()[0], "x", a.sizes()[1], " and ", b.sizes()[0], "x",
-         b.sizes()[1], ")");
+    fail(op, ": mat1 and mat2 shapes cannot be multiplied (", a.sizes()[0], "x", a.sizes()[1], " and ", b.sizes()[0],
+         "x", b.sizes()[1], ")");
 }
 
 void check_batches(const char* op, const Tensor& a, const Tensor& b) {
@@ -30,11 +30,12 @@ void check_batches(const char* op, const Tensor& a, const Tensor& b) {
   check_dtypes(op, a, b);
   const IntList x = a.sizes(), y = b.sizes();
   if (x[0] != y[0] || x[2] != y[1]) [[unlikely]]
-    fail(op, ": Expected size for first two dimensions of batch2 tensor to be: [", x[0], ", ", x[2], "] but got: [", y[0],
-         ", ", y[1], "].");
+    fail(op, ": Expected size for first two dimensions of batch2 tensor to be: [", x[0], ", ", x[2], "] but got: [",
+         y[0], ", ", y[1], "].");
 }
 
-/// The added tensor of addmm and its kin: of the products' dtype, broadcastable to the result; integers take integer factors.
+/// The added tensor of addmm and its kin: of the products' dtype, broadcastable to the result; integers take integer
+/// factors.
 void check_added(const char* op, const Tensor& self, const Tensor& a, const Scalar& beta, const Scalar& alpha,
                  IntList result) {
   if (self.dtype() != a.dtype()) [[unlikely]]
@@ -88,7 +89,8 @@ TensorRef dot(Tensor& self, Tensor& tensor) {
     fail("dot : expected both vectors to have same dtype, but found ", self.dtype(), " and ", tensor.dtype());
   if (self.numel() != tensor.numel()) [[unlikely]]
     fail("dot: inconsistent tensor size, expected tensor ", self.sizes(), " and src ", tensor.sizes(),
-         " to have the same number of elements, but got ", self.numel(), " and ", tensor.numel(), " elements respectively");
+         " to have the same number of elements, but got ", self.numel(), " and ", tensor.numel(),
+         " elements respectively");
   return empty(IntList(), self.dtype(), self.device());
 }
 
@@ -135,9 +137,10 @@ TensorRef linear(Tensor& input, Tensor& weight, Tensor* bias) {
   const int64_t features = weight.sizes()[weight.dim() - 1], n = input.dim();
   if (n == 0 || input.sizes()[n - 1] != features) [[unlikely]] {
     if (n == 0) fail("linear: both arguments need to be at least 1D, but they are 0D and ", weight.dim(), "D");
-    fail("linear: mat1 and mat2 shapes cannot be multiplied (", features == 0 || input.sizes()[n - 1] == 0 ? 0 : input.numel() / input.sizes()[n - 1],
-         "x", input.sizes()[n - 1], " and ", features, "x", weight.dim() == 2 ? weight.sizes()[0] : 1, "): input is ", input.sizes(),
-         ", weight is ", weight.sizes());
+    fail("linear: mat1 and mat2 shapes cannot be multiplied (",
+         features == 0 || input.sizes()[n - 1] == 0 ? 0 : input.numel() / input.sizes()[n - 1], "x",
+         input.sizes()[n - 1], " and ", features, "x", weight.dim() == 2 ? weight.sizes()[0] : 1, "): input is ",
+         input.sizes(), ", weight is ", weight.sizes());
   }
   check_dtypes("linear", input, weight);
   if (bias && bias->dtype() != input.dtype()) [[unlikely]]
@@ -166,14 +169,13 @@ void mm(Tensor& self, Tensor& mat2, Tensor& out) { gemm(out.dtype(), matrix(self
 static void batched(Tensor& a, Tensor& b, Tensor& out, const Scalar& beta, const Scalar& alpha) {
   const int64_t n = out.sizes()[0];
   for (int64_t i = 0; i < n; ++i)
-    gemm(out.dtype(), matrix(a, i * a.strides()[0]), matrix(b, i * b.strides()[0]), matrix(out, i * out.strides()[0]), alpha, beta);
+    gemm(out.dtype(), matrix(a, i * a.strides()[0]), matrix(b, i * b.strides()[0]), matrix(out, i * out.strides()[0]),
+         alpha, beta);
 }
 
 void bmm(Tensor& self, Tensor& mat2, Tensor& out) { batched(self, mat2, out, Scalar(0), Scalar(1)); }
 
-static Matrix column(const Tensor& vec) {
-  return {vec.raw(), vec.sizes()[0], 1, vec.strides()[0], 1};
-}
+static Matrix column(const Tensor& vec) { return {vec.raw(), vec.sizes()[0], 1, vec.strides()[0], 1}; }
 
 void mv(Tensor& self, Tensor& vec, Tensor& out) { gemm(out.dtype(), matrix(self), column(vec), column(out)); }
 
@@ -232,10 +234,11 @@ void addbmm(Tensor& self, Tensor& batch1, Tensor& batch2, const Scalar& beta, co
   else
     copy_into(out, self);
   const int64_t n = batch1.sizes()[0];
-  if (n == 0) gemm(out.dtype(), {nullptr, out.sizes()[0], 0, 1, 1}, {nullptr, 0, out.sizes()[1], 1, 1}, matrix(out), alpha, beta);
+  if (n == 0)
+    gemm(out.dtype(), {nullptr, out.sizes()[0], 0, 1, 1}, {nullptr, 0, out.sizes()[1], 1, 1}, matrix(out), alpha, beta);
   for (int64_t i = 0; i < n; ++i)
-    gemm(out.dtype(), matrix(batch1, i * batch1.strides()[0]), matrix(batch2, i * batch2.strides()[0]), matrix(out), alpha,
-         i == 0 ? beta : Scalar(1));
+    gemm(out.dtype(), matrix(batch1, i * batch1.strides()[0]), matrix(batch2, i * batch2.strides()[0]), matrix(out),
+         alpha, i == 0 ? beta : Scalar(1));
 }
 
 void linear(Tensor& input, Tensor& weight, Tensor* bias, Tensor& out) {
@@ -244,7 +247,8 @@ void linear(Tensor& input, Tensor& weight, Tensor* bias, Tensor& out) {
   Matrix x = input.dim() == 1 ? Matrix{input.raw(), 1, inner, 0, input.strides()[0]} : flat_matrix(input, keep);
   const int64_t rows = features ? out.numel() / features : 0;
   x.rows = rows;
-  const Matrix w{weight.raw(), inner, features, weight.strides()[weight.dim() - 1], weight.dim() == 2 ? weight.strides()[0] : 1};
+  const Matrix w{weight.raw(), inner, features, weight.strides()[weight.dim() - 1],
+                 weight.dim() == 2 ? weight.strides()[0] : 1};
   if (bias) {
     if (bias->dim() == 1 && bias->sizes()[0] == features && bias->strides()[0] == 1) {
       const size_t row = size_t(features) * out.item_size();

@@ -1,5 +1,5 @@
-// Steps of SGD and Adam over all parameters in one call. Gradients are read from the parameters; one without is left alone.
-// Arithmetic follows PyTorch's single-tensor loops operation by operation, so that losses agree.
+// Steps of SGD and Adam over all parameters in one call. Gradients are read from the parameters; one without is left
+// alone. Arithmetic follows PyTorch's single-tensor loops operation by operation, so that losses agree.
 #include <cmath>
 
 #include "generated/kernels.h"
@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kGrain = 65536;
 
-/// An array that a step reads and writes: the tensor's own memory, or a wider or contiguous copy that goes back at the end.
+/// An array that a step reads and writes: the tensor's own memory, or a wider or contiguous copy that goes back at the
+/// end.
 class Array {
  public:
   Array(Tensor* t, DType compute) : target_(t) {
@@ -48,17 +49,20 @@ void check_lengths(const char* op, const char* name, TensorList list, size_t n) 
 }
 
 void check_like(const char* op, const char* name, const Tensor* t, const Tensor& param) {
-  if (t && (t->numel() != param.numel() || !std::equal(t->sizes().begin(), t->sizes().end(), param.sizes().begin(), param.sizes().end())))
+  if (t && (t->numel() != param.numel() ||
+            !std::equal(t->sizes().begin(), t->sizes().end(), param.sizes().begin(), param.sizes().end())))
     fail(op, ": ", name, " has shape ", t->sizes(), ", but its parameter has shape ", param.sizes());
 }
 
 /// The gradient as the step reads it, null if there is none.
-TensorRef gradient(const Tensor& param, DType compute) { return param.grad ? dense_in(param.grad, compute) : TensorRef(); }
+TensorRef gradient(const Tensor& param, DType compute) {
+  return param.grad ? dense_in(param.grad, compute) : TensorRef();
+}
 
 }  // namespace
 
-void fused_sgd_(TensorList params, TensorList momentum_buffers, double lr, double momentum, double dampening, double weight_decay,
-                bool nesterov, bool maximize, bool first) {
+void fused_sgd_(TensorList params, TensorList momentum_buffers, double lr, double momentum, double dampening,
+                double weight_decay, bool nesterov, bool maximize, bool first) {
   check_lengths("_fused_sgd_", "momentum_buffers", momentum_buffers, params.size());
   const dense::SgdStep step{lr, momentum, dampening, weight_decay, nesterov, maximize, first};
   for (size_t i = 0; i < params.size(); ++i) {
@@ -73,17 +77,22 @@ void fused_sgd_(TensorList params, TensorList momentum_buffers, double lr, doubl
     visit_compute(compute, "_fused_sgd_", [&]<class T>() {
       T *x = p.data<T>(), *m = b.data<T>();
       const T* g = grad->data<T>();
-      parallel_for(0, param.numel(), kGrain, [=, &step](int64_t s, int64_t e) { dense::loops<T>().sgd(step, x + s, g + s, m ? m + s : m, e - s); });
+      parallel_for(0, param.numel(), kGrain, [=, &step](int64_t s, int64_t e) {
+        dense::loops<T>().sgd(step, x + s, g + s, m ? m + s : m, e - s);
+      });
     });
     p.finish();
     b.finish();
   }
 }
 
-void fused_adam_(TensorList params, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs, TensorList state_steps, double lr,
-                 double beta1, double beta2, double weight_decay, double eps, bool amsgrad, bool maximize, bool decoupled) {
-  for (const auto& [name, list] : {std::pair{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}, {"state_steps", state_steps}})
-    if (list.size() != params.size()) fail("_fused_adam_: ", name, " has ", list.size(), " tensors, but params has ", params.size());
+void fused_adam_(TensorList params, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs,
+                 TensorList state_steps, double lr, double beta1, double beta2, double weight_decay, double eps,
+                 bool amsgrad, bool maximize, bool decoupled) {
+  for (const auto& [name, list] :
+       {std::pair{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}, {"state_steps", state_steps}})
+    if (list.size() != params.size())
+      fail("_fused_adam_: ", name, " has ", list.size(), " tensors, but params has ", params.size());
   check_lengths("_fused_adam_", "max_exp_avg_sqs", max_exp_avg_sqs, params.size());
   for (size_t i = 0; i < params.size(); ++i) {
     Tensor& param = *params[i];
@@ -92,12 +101,19 @@ void fused_adam_(TensorList params, TensorList exp_avgs, TensorList exp_avg_sqs,
     TensorRef grad = gradient(param, compute);
     if (!grad) continue;
     Tensor& steps = *state_steps[i];
-    if (steps.dtype() != DType::Float32 || steps.numel() != 1) fail("_fused_adam_: state_steps must be float32 tensors of one element");
+    if (steps.dtype() != DType::Float32 || steps.numel() != 1)
+      fail("_fused_adam_: state_steps must be float32 tensors of one element");
     const double t = double(*steps.data<float>() += 1.0f);
     bump_version(steps);
     const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(beta2, t);
-    const dense::AdamStep step{beta1,          beta2, eps, decoupled ? 0 : weight_decay, lr / correction1, std::sqrt(correction2),
-                             decoupled ? 1 - lr * weight_decay : 1, maximize};
+    const dense::AdamStep step{beta1,
+                               beta2,
+                               eps,
+                               decoupled ? 0 : weight_decay,
+                               lr / correction1,
+                               std::sqrt(correction2),
+                               decoupled ? 1 - lr * weight_decay : 1,
+                               maximize};
     Tensor* max_square = amsgrad ? at(max_exp_avg_sqs, i) : nullptr;
     check_like("_fused_adam_", "an average", exp_avgs[i], param);
     check_like("_fused_adam_", "an average of squares", exp_avg_sqs[i], param);
@@ -106,8 +122,9 @@ void fused_adam_(TensorList params, TensorList exp_avgs, TensorList exp_avg_sqs,
     visit_compute(compute, "_fused_adam_", [&]<class T>() {
       T *x = p.data<T>(), *a = m.data<T>(), *b = v.data<T>(), *c = top.data<T>();
       const T* g = grad->data<T>();
-      parallel_for(0, param.numel(), kGrain,
-                   [=, &step](int64_t s, int64_t e) { dense::loops<T>().adam(step, x + s, g + s, a + s, b + s, c ? c + s : c, e - s); });
+      parallel_for(0, param.numel(), kGrain, [=, &step](int64_t s, int64_t e) {
+        dense::loops<T>().adam(step, x + s, g + s, a + s, b + s, c ? c + s : c, e - s);
+      });
     });
     for (Array* array : {&p, &m, &v, &top}) array->finish();
   }
@@ -131,7 +148,9 @@ TensorRef fused_clip_grad_norm_(TensorList params, double max_norm, double norm_
       }
     });
   }
-  const double norm = norm_type == 2 ? std::sqrt(total) : std::isinf(norm_type) ? total : std::pow(total, 1 / norm_type);
+  const double norm = norm_type == 2          ? std::sqrt(total)
+                      : std::isinf(norm_type) ? total
+                                              : std::pow(total, 1 / norm_type);
   const double scale = max_norm / (norm + 1e-6);
   if (scale < 1) {
     for (Tensor* param : params) {

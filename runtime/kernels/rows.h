@@ -1,4 +1,5 @@
-// Kernels that work along one dim see contiguous rows of float or double: other layouts and half types go through copies.
+// Kernels that work along one dim see contiguous rows of float or double: other layouts and half types go through
+// copies.
 #pragma once
 #include "runtime/core/tensor.h"
 
@@ -40,9 +41,12 @@ void visit_compute(DType t, const char* op, F&& f) {
   switch (t) {
     case DType::Float16:
     case DType::BFloat16:
-    case DType::Float32: return f.template operator()<float>();
-    case DType::Float64: return f.template operator()<double>();
-    default: fail_not_implemented("\"", op, "\" not implemented for '", t, "'");
+    case DType::Float32:
+      return f.template operator()<float>();
+    case DType::Float64:
+      return f.template operator()<double>();
+    default:
+      fail_not_implemented("\"", op, "\" not implemented for '", t, "'");
   }
 }
 

@@ -1,8 +1,8 @@
 // softmax and log_softmax along a dim, and the gradients of both from their results.
+#include "runtime/kernels/softmax.h"
 #include "generated/kernels.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/rows.h"
-#include "runtime/kernels/softmax.h"
 #include "runtime/parallel/parallel.h"
 
 namespace vivace {
@@ -53,7 +53,8 @@ TensorRef backward_along(Tensor& g, Tensor& y, int64_t dim) {
   const auto run = [&]<class T>(auto loop) {
     const T *a = grads->data<T>(), *b = results->data<T>();
     T* c = buffer.rows().data<T>();
-    parallel_for(0, rows, kGrain / n + 1, [=](int64_t i, int64_t e) { loop(a + i * n, b + i * n, c + i * n, e - i, n); });
+    parallel_for(0, rows, kGrain / n + 1,
+                 [=](int64_t i, int64_t e) { loop(a + i * n, b + i * n, c + i * n, e - i, n); });
   };
   if (compute == DType::Float32)
     run.template operator()<float>(dense::loops<float>().*Member32);
@@ -70,14 +71,20 @@ using F64 = dense::DenseLoops<double>;
 
 namespace meta {
 
-TensorRef softmax(Tensor& self, int64_t dim, std::optional<DType> dtype) { return softmax_result("softmax", self, dim, dtype); }
-TensorRef log_softmax(Tensor& self, int64_t dim, std::optional<DType> dtype) { return softmax_result("log_softmax", self, dim, dtype); }
+TensorRef softmax(Tensor& self, int64_t dim, std::optional<DType> dtype) {
+  return softmax_result("softmax", self, dim, dtype);
+}
+TensorRef log_softmax(Tensor& self, int64_t dim, std::optional<DType> dtype) {
+  return softmax_result("log_softmax", self, dim, dtype);
+}
 
 }  // namespace meta
 
 namespace kernels {
 
-void softmax(Tensor& self, int64_t dim, std::optional<DType>, Tensor& out) { along<&F32::softmax, &F64::softmax>(self, dim, out); }
+void softmax(Tensor& self, int64_t dim, std::optional<DType>, Tensor& out) {
+  along<&F32::softmax, &F64::softmax>(self, dim, out);
+}
 void log_softmax(Tensor& self, int64_t dim, std::optional<DType>, Tensor& out) {
   along<&F32::log_softmax, &F64::log_softmax>(self, dim, out);
 }

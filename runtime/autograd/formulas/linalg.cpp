@@ -10,7 +10,9 @@ namespace vivace::formulas {
 namespace {
 
 /// Nobody but the CPU backend has a say in what happens to t.
-bool is_plain(const Tensor& t) { return ((t.keys | tls.include) & ~tls.exclude & ~bit(Key::View) & ~bit(Key::Autograd)) == bit(Key::CPU); }
+bool is_plain(const Tensor& t) {
+  return ((t.keys | tls.include) & ~tls.exclude & ~bit(Key::View) & ~bit(Key::Autograd)) == bit(Key::CPU);
+}
 
 /// Products may bypass the dispatcher.
 bool runs_directly(const Tensor& a, const Tensor& b) {
@@ -28,8 +30,8 @@ TensorRef times_adjoint(Tensor& a, Tensor& b) {
     const int64_t n = a.sizes()[0];
     TensorRef out = empty({n, a.sizes()[1], b.sizes()[1]}, a.dtype());
     for (int64_t i = 0; i < n; ++i)
-      kernels::gemm(a.dtype(), kernels::matrix(a, i * a.strides()[0]), kernels::matrix(b, i * b.strides()[0]).transposed(),
-                    kernels::matrix(*out, i * out->strides()[0]));
+      kernels::gemm(a.dtype(), kernels::matrix(a, i * a.strides()[0]),
+                    kernels::matrix(b, i * b.strides()[0]).transposed(), kernels::matrix(*out, i * out->strides()[0]));
     return out;
   }
   TensorRef adjoint = ops::mH(b);
@@ -46,8 +48,8 @@ TensorRef adjoint_times(Tensor& a, Tensor& b) {
     const int64_t n = a.sizes()[0];
     TensorRef out = empty({n, a.sizes()[2], b.sizes()[2]}, a.dtype());
     for (int64_t i = 0; i < n; ++i)
-      kernels::gemm(a.dtype(), kernels::matrix(a, i * a.strides()[0]).transposed(), kernels::matrix(b, i * b.strides()[0]),
-                    kernels::matrix(*out, i * out->strides()[0]));
+      kernels::gemm(a.dtype(), kernels::matrix(a, i * a.strides()[0]).transposed(),
+                    kernels::matrix(b, i * b.strides()[0]), kernels::matrix(*out, i * out->strides()[0]));
     return out;
   }
   TensorRef adjoint = ops::mH(a);
@@ -121,8 +123,8 @@ std::tuple<TensorRef, TensorRef, TensorRef> addmv_backward(Tensor& g, Tensor& ma
   return {std::move(s), std::move(a), std::move(b)};
 }
 
-std::tuple<TensorRef, TensorRef, TensorRef> addbmm_backward(Tensor& g, Tensor& batch1, Tensor& batch2, const Scalar& beta,
-                                                            const Scalar& alpha, Needs needs) {
+std::tuple<TensorRef, TensorRef, TensorRef> addbmm_backward(Tensor& g, Tensor& batch1, Tensor& batch2,
+                                                            const Scalar& beta, const Scalar& alpha, Needs needs) {
   const int64_t sizes[] = {batch1.sizes()[0], g.sizes()[0], g.sizes()[1]};
   TensorRef wide = ops::expand(g, sizes, false);
   auto [s, a, b] = addmm_backward(*wide, batch1, batch2, beta, alpha, needs & ~Needs(1));
@@ -158,7 +160,8 @@ std::tuple<TensorRef, TensorRef, TensorRef> linear_backward(Tensor& g, Tensor& i
     const kernels::Matrix flat = kernels::flat_matrix(g, keep_g);
     if (wants(needs, 0)) {
       x = empty(input.sizes(), input.dtype());
-      kernels::gemm(g.dtype(), flat, kernels::matrix(weight), {x->raw(), flat.rows, weight.sizes()[1], weight.sizes()[1], 1});
+      kernels::gemm(g.dtype(), flat, kernels::matrix(weight),
+                    {x->raw(), flat.rows, weight.sizes()[1], weight.sizes()[1], 1});
     }
     if (wants(needs, 1)) {
       w = empty(weight.sizes(), weight.dtype());
@@ -167,7 +170,8 @@ std::tuple<TensorRef, TensorRef, TensorRef> linear_backward(Tensor& g, Tensor& i
       kernels::gemm(g.dtype(), flat.transposed(), in, kernels::matrix(*w));
     }
     if (wants(needs, 2)) {
-      const bool sums = (g.dtype() == DType::Float32 || g.dtype() == DType::Float64) && flat.col_stride == 1 && flat.row_stride == flat.cols;
+      const bool sums = (g.dtype() == DType::Float32 || g.dtype() == DType::Float64) && flat.col_stride == 1 &&
+                        flat.row_stride == flat.cols;
       b = sums ? column_sums(g, flat.rows, flat.cols) : TensorRef::share(&g);
     }
     return {std::move(x), std::move(w), std::move(b)};

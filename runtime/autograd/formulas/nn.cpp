@@ -31,20 +31,23 @@ namespace {
 
 Var slope_of(ElementLoss loss, const Var& difference, double parameter) {
   switch (loss) {
-    case ElementLoss::Mse: return difference * 2.0;
-    case ElementLoss::L1: return ops::sign(*difference);
+    case ElementLoss::Mse:
+      return difference * 2.0;
+    case ElementLoss::L1:
+      return ops::sign(*difference);
     case ElementLoss::SmoothL1: {
       const Scalar low(-1.0), high(1.0);
       return ops::clamp(*(difference * (1 / parameter)), &low, &high);
     }
-    case ElementLoss::Huber: break;
+    case ElementLoss::Huber:
+      break;
   }
   const Scalar low(-parameter), high(parameter);
   return ops::clamp(*difference, &low, &high);
 }
 
-std::tuple<TensorRef, TensorRef> pair_backward(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target, Reduction reduction, double parameter,
-                                               Needs needs, bool fused) {
+std::tuple<TensorRef, TensorRef> pair_backward(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target,
+                                               Reduction reduction, double parameter, Needs needs, bool fused) {
   TensorRef x, t;
   if (fused) {
     if (wants(needs, 0)) x = kernels::loss_slope(loss, g, input, target, reduction, parameter, false);
@@ -65,23 +68,29 @@ std::tuple<TensorRef, TensorRef, TensorRef> with_weight(std::tuple<TensorRef, Te
 
 }  // namespace
 
-std::tuple<TensorRef, TensorRef, TensorRef> mse_loss_backward(Tensor& g, Tensor& input, Tensor& target, std::optional<bool> size_average,
-                                                              std::optional<bool> reduce, std::string_view reduction, Needs needs) {
+std::tuple<TensorRef, TensorRef, TensorRef> mse_loss_backward(Tensor& g, Tensor& input, Tensor& target,
+                                                              std::optional<bool> size_average,
+                                                              std::optional<bool> reduce, std::string_view reduction,
+                                                              Needs needs) {
   const Reduction r = kernels::parse_reduction("mse_loss", reduction, size_average, reduce);
   return with_weight(pair_backward(ElementLoss::Mse, g, input, target, r, 0, needs, !tls.grad_mode));
 }
-std::tuple<TensorRef, TensorRef, TensorRef> l1_loss_backward(Tensor& g, Tensor& input, Tensor& target, std::optional<bool> size_average,
-                                                             std::optional<bool> reduce, std::string_view reduction, Needs needs) {
+std::tuple<TensorRef, TensorRef, TensorRef> l1_loss_backward(Tensor& g, Tensor& input, Tensor& target,
+                                                             std::optional<bool> size_average,
+                                                             std::optional<bool> reduce, std::string_view reduction,
+                                                             Needs needs) {
   const Reduction r = kernels::parse_reduction("l1_loss", reduction, size_average, reduce);
   return with_weight(pair_backward(ElementLoss::L1, g, input, target, r, 0, needs, !tls.grad_mode));
 }
-std::tuple<TensorRef, TensorRef> smooth_l1_loss_backward(Tensor& g, Tensor& input, Tensor& target, std::optional<bool> size_average,
-                                                         std::optional<bool> reduce, std::string_view reduction, double beta, Needs needs) {
+std::tuple<TensorRef, TensorRef> smooth_l1_loss_backward(Tensor& g, Tensor& input, Tensor& target,
+                                                         std::optional<bool> size_average, std::optional<bool> reduce,
+                                                         std::string_view reduction, double beta, Needs needs) {
   const Reduction r = kernels::parse_reduction("smooth_l1_loss", reduction, size_average, reduce);
-  return pair_backward(beta == 0 ? ElementLoss::L1 : ElementLoss::SmoothL1, g, input, target, r, beta, needs, !tls.grad_mode);
+  return pair_backward(beta == 0 ? ElementLoss::L1 : ElementLoss::SmoothL1, g, input, target, r, beta, needs,
+                       !tls.grad_mode);
 }
-std::tuple<TensorRef, TensorRef, TensorRef> huber_loss_backward(Tensor& g, Tensor& input, Tensor& target, std::string_view reduction, double delta,
-                                                                Needs needs) {
+std::tuple<TensorRef, TensorRef, TensorRef> huber_loss_backward(Tensor& g, Tensor& input, Tensor& target,
+                                                                std::string_view reduction, double delta, Needs needs) {
   const Reduction r = kernels::parse_reduction("huber_loss", reduction, {}, {});
   return with_weight(pair_backward(ElementLoss::Huber, g, input, target, r, delta, needs, !tls.grad_mode));
 }
@@ -98,27 +107,32 @@ Var over_classes(Tensor& g, IntList scores, Reduction reduction) {
 
 }  // namespace
 
-TensorRef cross_entropy_index_backward(Tensor& g, Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index, std::string_view reduction,
-                                       double label_smoothing) {
-  const CrossEntropy o{weight, ignore_index, kernels::parse_reduction("cross_entropy", reduction, {}, {}), label_smoothing};
+TensorRef cross_entropy_index_backward(Tensor& g, Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index,
+                                       std::string_view reduction, double label_smoothing) {
+  const CrossEntropy o{weight, ignore_index, kernels::parse_reduction("cross_entropy", reduction, {}, {}),
+                       label_smoothing};
   const int64_t dims[] = {input.dim() == 1 ? 0 : 1};
   const Var q = kernels::target_distribution(input, target, o), p = ops::softmax_int(input, dims[0]);
   return (p * q.sum(dims) - q) * over_classes(g, input.sizes(), o.reduction);
 }
-TensorRef cross_entropy_index_backward_fused(Tensor& g, Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index,
-                                             std::string_view reduction, double label_smoothing) {
-  return kernels::cross_entropy_grad(g, input, target,
-                                     {weight, ignore_index, kernels::parse_reduction("cross_entropy", reduction, {}, {}), label_smoothing});
+TensorRef cross_entropy_index_backward_fused(Tensor& g, Tensor& input, Tensor& target, Tensor* weight,
+                                             int64_t ignore_index, std::string_view reduction, double label_smoothing) {
+  return kernels::cross_entropy_grad(
+      g, input, target,
+      {weight, ignore_index, kernels::parse_reduction("cross_entropy", reduction, {}, {}), label_smoothing});
 }
 
-TensorRef nll_loss_index_backward(Tensor& g, IntList input_sizes, Tensor& target, Tensor* weight, int64_t ignore_index, std::string_view reduction) {
+TensorRef nll_loss_index_backward(Tensor& g, IntList input_sizes, Tensor& target, Tensor* weight, int64_t ignore_index,
+                                  std::string_view reduction) {
   const Reduction r = kernels::parse_reduction("nll_loss", reduction, {}, {});
-  return Var(kernels::nll_slope(input_sizes, g.dtype(), target, weight, ignore_index, r)) * over_classes(g, input_sizes, r);
+  return Var(kernels::nll_slope(input_sizes, g.dtype(), target, weight, ignore_index, r)) *
+         over_classes(g, input_sizes, r);
 }
 
 // ---- embedding
 
-TensorRef embedding_backward(Tensor& g, Tensor& input, IntList weight_sizes, std::optional<int64_t> padding_idx, bool scale_grad_by_freq) {
+TensorRef embedding_backward(Tensor& g, Tensor& input, IntList weight_sizes, std::optional<int64_t> padding_idx,
+                             bool scale_grad_by_freq) {
   if (scale_grad_by_freq) fail("embedding: double backward is not supported with scale_grad_by_freq=True");
   const int64_t flat[] = {input.numel()}, rows[] = {input.numel(), weight_sizes[1]};
   TensorRef table = empty(weight_sizes, g.dtype()), index = ops::reshape(input, flat);
@@ -130,8 +144,10 @@ TensorRef embedding_backward(Tensor& g, Tensor& input, IntList weight_sizes, std
   }
   return ops::index_add(*table, 0, *index, *grads);
 }
-TensorRef embedding_backward_fused(Tensor& g, Tensor& input, IntList weight_sizes, std::optional<int64_t> padding_idx, bool scale_grad_by_freq) {
-  return kernels::embedding_grad(g, input, weight_sizes, kernels::wrap_padding_idx(padding_idx, weight_sizes[0]), scale_grad_by_freq);
+TensorRef embedding_backward_fused(Tensor& g, Tensor& input, IntList weight_sizes, std::optional<int64_t> padding_idx,
+                                   bool scale_grad_by_freq) {
+  return kernels::embedding_grad(g, input, weight_sizes, kernels::wrap_padding_idx(padding_idx, weight_sizes[0]),
+                                 scale_grad_by_freq);
 }
 
 }  // namespace vivace::formulas

@@ -1,7 +1,7 @@
 // Derivatives of the normalisations: fused where no graph is asked for, formulas where one is.
+#include "runtime/kernels/norm.h"
 #include "generated/formulas.h"
 #include "runtime/autograd/formulas/var.h"
-#include "runtime/kernels/norm.h"
 
 namespace vivace::formulas {
 namespace {
@@ -55,7 +55,8 @@ Three layer_norm_backward(Tensor& g, Tensor& input, IntList normalized_shape, Te
   if (wants(needs, 2)) std::get<2>(out) = Var(g);
   return out;
 }
-Three layer_norm_backward_fused(Tensor& g, Tensor& input, IntList normalized_shape, Tensor* weight, double eps, Needs needs) {
+Three layer_norm_backward_fused(Tensor& g, Tensor& input, IntList normalized_shape, Tensor* weight, double eps,
+                                Needs needs) {
   return kernels::layer_norm_grad(g, input, normalized_shape, weight, eps, needs);
 }
 
@@ -63,7 +64,8 @@ Five batch_norm_train_backward(Tensor& g, Tensor& input, Tensor* weight, double 
   const Dims dims = other_dims(input.dim());
   const Standard s = standardize(input, dims, eps);
   Five out;
-  if (wants(needs, 0)) std::get<0>(out) = unstandardize(weight ? Var(g) * per_channel(*weight, input.dim()) : Var(g), s, dims);
+  if (wants(needs, 0))
+    std::get<0>(out) = unstandardize(weight ? Var(g) * per_channel(*weight, input.dim()) : Var(g), s, dims);
   if (wants(needs, 1)) std::get<1>(out) = channel_sum(Var(g) * s.unit);
   if (wants(needs, 2)) std::get<2>(out) = channel_sum(g);
   return out;
@@ -73,7 +75,8 @@ Five batch_norm_train_backward_fused(Tensor& g, Tensor& input, Tensor* weight, d
   return {std::move(x), std::move(w), std::move(b), TensorRef(), TensorRef()};
 }
 
-Five batch_norm_eval_backward(Tensor& g, Tensor& input, Tensor* weight, Tensor& running_mean, Tensor& running_var, double eps, Needs needs) {
+Five batch_norm_eval_backward(Tensor& g, Tensor& input, Tensor* weight, Tensor& running_mean, Tensor& running_var,
+                              double eps, Needs needs) {
   const int64_t n = input.dim();
   const Var rstd = ops::rsqrt(*(per_channel(running_var, n) + eps));
   Five out;
@@ -82,7 +85,8 @@ Five batch_norm_eval_backward(Tensor& g, Tensor& input, Tensor* weight, Tensor& 
   if (wants(needs, 2)) std::get<2>(out) = channel_sum(g);
   return out;
 }
-Five batch_norm_eval_backward_fused(Tensor& g, Tensor& input, Tensor* weight, Tensor& running_mean, Tensor& running_var, double eps, Needs needs) {
+Five batch_norm_eval_backward_fused(Tensor& g, Tensor& input, Tensor* weight, Tensor& running_mean, Tensor& running_var,
+                                    double eps, Needs needs) {
   auto [x, w, b] = kernels::batch_norm_grad(g, input, weight, &running_mean, &running_var, eps, needs);
   return {std::move(x), std::move(w), std::move(b), TensorRef(), TensorRef()};
 }

@@ -5,9 +5,9 @@
 
 namespace vivace {
 
-#define VIVACE_DECLARE(set)                        \
-  namespace set {                                  \
-  extern const dense::DenseLoops<float> dense_float; \
+#define VIVACE_DECLARE(set)                            \
+  namespace set {                                      \
+  extern const dense::DenseLoops<float> dense_float;   \
   extern const dense::DenseLoops<double> dense_double; \
   }
 VIVACE_DECLARE(baseline)

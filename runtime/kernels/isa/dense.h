@@ -1,5 +1,6 @@
-// Hot loops over contiguous rows that are compiled once per instruction set: small products, softmax, norms, optimizer steps.
-// This header is plain C++ for both sides: the files per set fill a DenseLoops each, `loops<T>()` picks one at the first use.
+// Hot loops over contiguous rows that are compiled once per instruction set: small products, softmax, norms, optimizer
+// steps. This header is plain C++ for both sides: the files per set fill a DenseLoops each, `loops<T>()` picks one at
+// the first use.
 #pragma once
 #include <cstdint>
 
@@ -8,9 +9,9 @@ namespace vivace::dense {
 /// What one step of Adam needs to know, beside the arrays.
 struct AdamStep {
   double beta1, beta2, eps, weight_decay;
-  double step_size;         // lr / (1 - beta1^t)
-  double root_correction;   // sqrt(1 - beta2^t)
-  double decay;             // 1 - lr * weight_decay of AdamW, else 1
+  double step_size;        // lr / (1 - beta1^t)
+  double root_correction;  // sqrt(1 - beta2^t)
+  double decay;            // 1 - lr * weight_decay of AdamW, else 1
   bool maximize;
 };
 
@@ -41,8 +42,8 @@ struct DenseLoops {
   void (*normalize)(const T* x, const T* mean, const T* rstd, const T* weight, const T* bias, T* y, int64_t rows,
                     int64_t n);
   /// Gradient of the argument of normalize with mean and rstd from moments.
-  void (*normalize_backward)(const T* g, const T* x, const T* mean, const T* rstd, const T* weight, T* out, int64_t rows,
-                             int64_t n);
+  void (*normalize_backward)(const T* g, const T* x, const T* mean, const T* rstd, const T* weight, T* out,
+                             int64_t rows, int64_t n);
   /// weight_grad += g * (x - mean) * rstd and bias_grad += g over the rows; either may be null.
   void (*affine_backward)(const T* g, const T* x, const T* mean, const T* rstd, T* weight_grad, T* bias_grad,
                           int64_t rows, int64_t n);

@@ -60,8 +60,8 @@ VIVACE_INLINE double blocked_sum(int64_t n, F term) {
 // ---- small products
 
 template <class T, int kRows, int kVectors, bool kPart>
-VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b, int64_t b_rows, T beta, T* c,
-                             int64_t c_rows) {
+VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b,
+                             int64_t b_rows, T beta, T* c, int64_t c_rows) {
   constexpr int kN = lanes<T>;
   Vec<T> sum[kRows][kVectors] = {};
   for (int64_t p = 0; p < k; ++p) {
@@ -87,21 +87,26 @@ VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64
 }
 
 template <class T, int kVectors, bool kPart>
-[[gnu::noinline]] void gemm_columns(int64_t m, int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b, int64_t b_rows,
-                                    T beta, T* c, int64_t c_rows) {
+[[gnu::noinline]] void gemm_columns(int64_t m, int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows,
+                                    int64_t a_cols, const T* b, int64_t b_rows, T beta, T* c, int64_t c_rows) {
   int64_t i = 0;
   for (; i + 4 <= m; i += 4)
-    gemm_tile<T, 4, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta, c + i * c_rows, c_rows);
-  for (; i < m; ++i) gemm_tile<T, 1, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta, c + i * c_rows, c_rows);
+    gemm_tile<T, 4, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta, c + i * c_rows,
+                                     c_rows);
+  for (; i < m; ++i)
+    gemm_tile<T, 1, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta, c + i * c_rows,
+                                     c_rows);
 }
 
 template <class T>
-void gemm(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b, int64_t b_rows, T beta, T* c,
-          int64_t c_rows) {
+void gemm(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b,
+          int64_t b_rows, T beta, T* c, int64_t c_rows) {
   constexpr int kN = lanes<T>;
   int64_t j = 0;
-  for (; j + 4 * kN <= n; j += 4 * kN) gemm_columns<T, 4, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
-  for (; j + kN <= n; j += kN) gemm_columns<T, 1, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
+  for (; j + 4 * kN <= n; j += 4 * kN)
+    gemm_columns<T, 4, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
+  for (; j + kN <= n; j += kN)
+    gemm_columns<T, 1, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
   if (j < n) gemm_columns<T, 1, true>(m, k, n - j, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
 }
 
@@ -254,12 +259,14 @@ void moments(const T* x, T* mean, T* rstd, int64_t rows, int64_t n, T eps) {
 }
 
 template <class T>
-void normalize(const T* x, const T* mean, const T* rstd, const T* weight, const T* bias, T* y, int64_t rows, int64_t n) {
+void normalize(const T* x, const T* mean, const T* rstd, const T* weight, const T* bias, T* y, int64_t rows,
+               int64_t n) {
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
     const T m = mean[r], s = rstd[r];
     const auto scaled = [&](int64_t i, int64_t left) { return (load(x + i, left) - m) * s; };
     if (weight && bias)
-      map<T>(y, n, [&](int64_t i, int64_t left) { return scaled(i, left) * load(weight + i, left) + load(bias + i, left); });
+      map<T>(y, n,
+             [&](int64_t i, int64_t left) { return scaled(i, left) * load(weight + i, left) + load(bias + i, left); });
     else if (weight)
       map<T>(y, n, [&](int64_t i, int64_t left) { return scaled(i, left) * load(weight + i, left); });
     else if (bias)
@@ -270,12 +277,14 @@ void normalize(const T* x, const T* mean, const T* rstd, const T* weight, const 
 }
 
 template <class T>
-void normalize_backward(const T* g, const T* x, const T* mean, const T* rstd, const T* weight, T* out, int64_t rows, int64_t n) {
+void normalize_backward(const T* g, const T* x, const T* mean, const T* rstd, const T* weight, T* out, int64_t rows,
+                        int64_t n) {
   for (int64_t r = 0; r < rows; ++r, g += n, x += n, out += n) {
     const T m = mean[r], s = rstd[r];
     const auto run = [&](auto slope) {
       const double plain = blocked_sum<T>(n, slope);
-      const double centred = blocked_sum<T>(n, [&](int64_t i, int64_t left) { return slope(i, left) * (load(x + i, left) - m); });
+      const double centred =
+          blocked_sum<T>(n, [&](int64_t i, int64_t left) { return slope(i, left) * (load(x + i, left) - m); });
       const T a = T(double(s) * plain / double(n)), b = T(double(s) * double(s) * double(s) * centred / double(n));
       map<T>(out, n, [&](int64_t i, int64_t left) { return slope(i, left) * s - a - (load(x + i, left) - m) * b; });
     };
@@ -287,7 +296,8 @@ void normalize_backward(const T* g, const T* x, const T* mean, const T* rstd, co
 }
 
 template <class T>
-void affine_backward(const T* g, const T* x, const T* mean, const T* rstd, T* weight_grad, T* bias_grad, int64_t rows, int64_t n) {
+void affine_backward(const T* g, const T* x, const T* mean, const T* rstd, T* weight_grad, T* bias_grad, int64_t rows,
+                     int64_t n) {
   for (int64_t r = 0; r < rows; ++r, g += n, x += n) {
     const T m = mean[r], s = rstd[r];
     if (weight_grad)
@@ -303,8 +313,8 @@ void affine_backward(const T* g, const T* x, const T* mean, const T* rstd, T* we
 template <class T>
 void adam(const AdamStep& s, T* param, const T* grad, T* average, T* square, T* max_square, int64_t n) {
   constexpr int kN = lanes<T>;
-  const T rate = T(1 - s.beta1), beta2 = T(s.beta2), rate2 = T(1 - s.beta2), eps = T(s.eps), weight_decay = T(s.weight_decay), decay = T(s.decay),
-          root = T(s.root_correction), step = T(-s.step_size);
+  const T rate = T(1 - s.beta1), beta2 = T(s.beta2), rate2 = T(1 - s.beta2), eps = T(s.eps),
+          weight_decay = T(s.weight_decay), decay = T(s.decay), root = T(s.root_correction), step = T(-s.step_size);
   for (int64_t i = 0; i < n; i += kN) {
     const int64_t left = n - i;
     Vec<T> g = load(grad + i, left), p = load(param + i, left);
@@ -347,9 +357,27 @@ void sgd(const SgdStep& s, T* param, const T* grad, T* buffer, int64_t n) {
 
 template <class T>
 constexpr dense::DenseLoops<T> table() {
-  return {gemm<T>,        dot<T>,       softmax<T>,    log_softmax<T>, softmax_backward<T>, log_softmax_backward<T>, logsumexp<T>, exp_scaled<T>,
-          max<T>,         moments<T>,   normalize<T>,  normalize_backward<T>, affine_backward<T>, sum<T>, sum_squares<T>, sum_products<T>,
-          combine<T>,     scale_shift<T>, accumulate<T>, adam<T>,      sgd<T>};
+  return {gemm<T>,
+          dot<T>,
+          softmax<T>,
+          log_softmax<T>,
+          softmax_backward<T>,
+          log_softmax_backward<T>,
+          logsumexp<T>,
+          exp_scaled<T>,
+          max<T>,
+          moments<T>,
+          normalize<T>,
+          normalize_backward<T>,
+          affine_backward<T>,
+          sum<T>,
+          sum_squares<T>,
+          sum_products<T>,
+          combine<T>,
+          scale_shift<T>,
+          accumulate<T>,
+          adam<T>,
+          sgd<T>};
 }
 
 }  // namespace
