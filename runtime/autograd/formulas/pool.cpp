@@ -1,0 +1,21 @@
+// Derivatives of pools and padding that need more than one expression.
+#include "generated/formulas.h"
+#include "runtime/autograd/formulas/var.h"
+
+namespace vivace::formulas {
+
+TensorRef max_pool_backward_backward(Tensor& g, Tensor& indices) {
+  const int64_t flat[] = {g.sizes()[0], g.sizes()[1], -1};
+  TensorRef images = ops::reshape(g, flat), at = ops::reshape(indices, flat), picked = ops::gather(*images, 2, *at);
+  return ops::reshape(*picked, indices.sizes());
+}
+
+TensorRef adaptive_avg_pool_again(Tensor& g, IntList grads_sizes) { return ops::adaptive_avg_pool(g, grads_sizes.subspan(2)); }
+
+TensorRef constant_pad_nd_backward(Tensor& g, IntList pad) {
+  Dims negated;
+  for (int64_t n : pad) negated.push(-n);
+  return ops::constant_pad_nd(g, negated, Scalar(0));
+}
+
+}  // namespace vivace::formulas

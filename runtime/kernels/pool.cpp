@@ -1,0 +1,249 @@
+// Pools over (N, C, ...spatial): largest element or mean of each window, with regular or adaptive windows, and their gradients.
+#include <cmath>
+
+#include "generated/kernels.h"
+#include "runtime/kernels/arith.h"
+#include "runtime/kernels/rows.h"
+#include "runtime/kernels/window.h"
+#include "runtime/parallel/parallel.h"
+
+namespace vivace {
+
+using kernels::Window;
+
+namespace {
+
+/// The part of a window that is inside the input, and its length with the padding that belongs to it.
+struct Span {
+  int64_t begin, end, step, full;
+};
+
+struct Cells : Window {
+  bool is_adaptive;
+
+  /// Regular windows.
+  Cells(IntList input, IntList output, IntList kernels, IntList strides, IntList paddings, IntList dilations)
+      : Window(input, kernels, strides, paddings, dilations), is_adaptive(false) {
+    set_out(output);
+  }
+  /// Windows that divide the input evenly.
+  Cells(IntList input, IntList output) : Window(input, output.subspan(2), output.subspan(2), output.subspan(2), output.subspan(2)), is_adaptive(true) {
+    set_out(output);
+  }
+  Span span(int d, int64_t i) const {
+    if (is_adaptive) {
+      const int64_t b = i * in[d] / out[d], e = ((i + 1) * in[d] + out[d] - 1) / out[d];
+      return {b, e, 1, e - b};
+    }
+    const int64_t s = dilation[d];
+    int64_t b = i * stride[d] - padding[d];
+    const int64_t e = b + s * (kernel[d] - 1) + 1, full = std::min(e, in[d] + padding[d]) - b;
+    if (b < 0) b += (-b + s - 1) / s * s;
+    return {b, std::min(e, in[d]), s, full};
+  }
+  /// f(output index in the image, spans of the three dims)
+  template <class F>
+  void each(F&& f) const {
+    int64_t o = 0;
+    for (int64_t i = 0; i < out[0]; ++i) {
+      const Span z = span(0, i);
+      for (int64_t j = 0; j < out[1]; ++j) {
+        const Span y = span(1, j);
+        for (int64_t k = 0; k < out[2]; ++k) f(o++, z, y, span(2, k));
+      }
+    }
+  }
+  template <class F>
+  void each_element(const Span& z, const Span& y, const Span& x, F&& f) const {
+    for (int64_t a = z.begin; a < z.end; a += z.step)
+      for (int64_t b = y.begin; b < y.end; b += y.step) {
+        const int64_t line = (a * in[1] + b) * in[2];
+        for (int64_t c = x.begin; c < x.end; c += x.step) f(line + c);
+      }
+  }
+};
+
+Dims pooled_sizes(const char* op, const Tensor& input, IntList kernel, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
+  Dims sizes(input.sizes().first(2));
+  for (size_t d = 0; d < kernel.size(); ++d) {
+    if (kernel[d] <= 0) fail(op, ": kernel size should be greater than zero, but got ", kernel);
+    if (stride[d] <= 0) fail(op, ": stride should not be zero, but got ", stride);
+    if (dilation[d] <= 0) fail(op, ": dilation should be greater than zero, but got ", dilation);
+    if (padding[d] < 0) fail(op, ": pad must be non-negative, but got pad: ", padding[d]);
+    if (padding[d] > ((kernel[d] - 1) * dilation[d] + 1) / 2)
+      fail(op, ": pad should be at most half of effective kernel size, but got pad=", padding[d], ", kernel_size=", kernel[d], " and dilation=",
+           dilation[d]);
+    const int64_t n = kernels::window_count(input.sizes()[d + 2], kernel[d], stride[d], padding[d], dilation[d], ceil_mode);
+    if (n < 1)
+      fail(op, ": Given input size: ", input.sizes().subspan(1), ". Calculated output size at dim ", int64_t(d + 2), " is ", n, ". Output size is too small");
+    sizes.push(n);
+  }
+  return sizes;
+}
+
+Dims adaptive_sizes(const Tensor& input, IntList output) {
+  Dims sizes(input.sizes().first(2));
+  for (int64_t n : output) {
+    if (n < 0) fail("adaptive_pool: elements of output_size must be greater than or equal to 0, but got ", output);
+    sizes.push(n);
+  }
+  return sizes;
+}
+
+IntList no_dilation(size_t n) {
+  static constexpr int64_t kOnes[] = {1, 1, 1};
+  return IntList(kOnes, n);
+}
+
+void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indices) {
+  TensorRef x = contiguous(input);
+  const int64_t images = cells.batches * cells.channels, size = cells.in_size(), positions = cells.out_size();
+  visit(out.dtype(), [&]<class T>() {
+    if constexpr (kernels::is_complex_type<T> || std::is_same_v<T, bool>) {
+      fail_not_implemented("\"max_pool\" not implemented for '", out.dtype(), "'");
+    } else {
+      using W = kernels::Wide<T>;
+      const T* in = x->data<T>();
+      T* result = out.data<T>();
+      int64_t* index = indices.data<int64_t>();
+      parallel_for(0, images, 32768 / std::max<int64_t>(1, positions) + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const T* image = in + i * size;
+          cells.each([&](int64_t o, const Span& z, const Span& y, const Span& c) {
+            int64_t best = (z.begin * cells.in[1] + y.begin) * cells.in[2] + c.begin;
+            W top = kernels::widen<W>(image[best]);
+            cells.each_element(z, y, c, [&](int64_t at) {
+              const W v = kernels::widen<W>(image[at]);
+              if (v > top || v != v) top = v, best = at;
+            });
+            result[i * positions + o] = image[best];
+            index[i * positions + o] = best;
+          });
+        }
+      });
+    }
+  });
+}
+
+/// `divisor`: what sums are divided by; 0: the number of elements, padding included or not.
+struct Mean {
+  int64_t divisor = 0;
+  bool count_include_pad = true;
+  double of(const Span& z, const Span& y, const Span& x) const {
+    if (divisor) return double(divisor);
+    if (count_include_pad) return double(z.full * y.full * x.full);
+    return double((z.end - z.begin) * (y.end - y.begin) * (x.end - x.begin));
+  }
+};
+
+void mean_of_cells(Tensor& input, const Cells& cells, const Mean& mean, Tensor& out) {
+  const DType compute = compute_of(out.dtype());
+  TensorRef x = kernels::dense_in(&input, compute);
+  kernels::RowBuffer buffer(out, out.dim(), compute);
+  const int64_t images = cells.batches * cells.channels, size = cells.in_size(), positions = cells.out_size();
+  kernels::visit_compute(compute, "avg_pool", [&]<class T>() {
+    const T* in = x->data<T>();
+    T* result = buffer.rows().data<T>();
+    parallel_for(0, images, 32768 / std::max<int64_t>(1, positions) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        cells.each([&](int64_t o, const Span& z, const Span& y, const Span& c) {
+          T sum = 0;
+          cells.each_element(z, y, c, [&](int64_t at) { sum += in[i * size + at]; });
+          result[i * positions + o] = sum / T(mean.of(z, y, c));
+        });
+    });
+  });
+  buffer.finish();
+}
+
+void mean_backward(Tensor& grads, const Cells& cells, const Mean& mean, Tensor& out) {
+  const DType compute = compute_of(out.dtype());
+  TensorRef g = kernels::dense_in(&grads, compute);
+  kernels::RowBuffer buffer(out, out.dim(), compute);
+  fill_into(buffer.rows(), Scalar(0));
+  const int64_t images = cells.batches * cells.channels, size = cells.in_size(), positions = cells.out_size();
+  kernels::visit_compute(compute, "avg_pool", [&]<class T>() {
+    const T* from = g->data<T>();
+    T* to = buffer.rows().data<T>();
+    for (int64_t i = 0; i < images; ++i)
+      cells.each([&](int64_t o, const Span& z, const Span& y, const Span& c) {
+        const T share = from[i * positions + o] / T(mean.of(z, y, c));
+        cells.each_element(z, y, c, [&](int64_t at) { to[i * size + at] += share; });
+      });
+  });
+  buffer.finish();
+}
+
+}  // namespace
+
+namespace meta {
+
+std::tuple<TensorRef, TensorRef> max_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
+  const Dims sizes = pooled_sizes("max_pool", input, kernel_size, stride, padding, dilation, ceil_mode);
+  return {empty(sizes, input.dtype(), input.device()), empty(sizes, DType::Int64, input.device())};
+}
+std::tuple<TensorRef, TensorRef> adaptive_max_pool(Tensor& input, IntList output_size) {
+  const Dims sizes = adaptive_sizes(input, output_size);
+  return {empty(sizes, input.dtype(), input.device()), empty(sizes, DType::Int64, input.device())};
+}
+TensorRef max_pool_backward(Tensor& grads, Tensor&, IntList input_sizes) { return empty(input_sizes, grads.dtype(), grads.device()); }
+TensorRef avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool, std::optional<int64_t> divisor) {
+  kernels::check_floating(input.dtype(), "avg_pool");
+  if (divisor == 0) fail("avg_pool: divisor must be not zero");
+  return empty(pooled_sizes("avg_pool", input, kernel_size, stride, padding, no_dilation(kernel_size.size()), ceil_mode), input.dtype(), input.device());
+}
+TensorRef avg_pool_backward(Tensor& grads, IntList input_sizes, IntList, IntList, IntList, bool, bool, std::optional<int64_t>) {
+  return empty(input_sizes, grads.dtype(), grads.device());
+}
+TensorRef adaptive_avg_pool(Tensor& input, IntList output_size) {
+  kernels::check_floating(input.dtype(), "adaptive_avg_pool");
+  return empty(adaptive_sizes(input, output_size), input.dtype(), input.device());
+}
+TensorRef adaptive_avg_pool_backward(Tensor& grads, IntList input_sizes) { return empty(input_sizes, grads.dtype(), grads.device()); }
+
+}  // namespace meta
+
+namespace kernels {
+
+void max_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool, Tensor& out, Tensor& indices) {
+  if (out.numel()) max_of_cells(input, Cells(input.sizes(), out.sizes(), kernel_size, stride, padding, dilation), out, indices);
+}
+void adaptive_max_pool(Tensor& input, IntList, Tensor& out, Tensor& indices) {
+  if (out.numel()) max_of_cells(input, Cells(input.sizes(), out.sizes()), out, indices);
+}
+
+void max_pool_backward(Tensor& grads, Tensor& indices, IntList input_sizes, Tensor& out) {
+  const DType compute = compute_of(out.dtype());
+  TensorRef g = dense_in(&grads, compute), at = contiguous(indices);
+  RowBuffer buffer(out, out.dim(), compute);
+  fill_into(buffer.rows(), Scalar(0));
+  const int64_t images = input_sizes[0] * input_sizes[1], size = images ? count(input_sizes) / images : 0,
+                positions = images ? grads.numel() / images : 0;
+  visit_compute(compute, "max_pool", [&]<class T>() {
+    const T* from = g->data<T>();
+    const int64_t* index = at->data<int64_t>();
+    T* to = buffer.rows().data<T>();
+    for (int64_t i = 0; i < images; ++i)
+      for (int64_t o = i * positions; o < (i + 1) * positions; ++o) to[i * size + index[o]] += from[o];
+  });
+  buffer.finish();
+}
+
+void avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, bool, bool count_include_pad, std::optional<int64_t> divisor,
+              Tensor& out) {
+  if (out.numel())
+    mean_of_cells(input, Cells(input.sizes(), out.sizes(), kernel_size, stride, padding, no_dilation(kernel_size.size())),
+                  {divisor.value_or(0), count_include_pad}, out);
+}
+void avg_pool_backward(Tensor& grads, IntList input_sizes, IntList kernel_size, IntList stride, IntList padding, bool, bool count_include_pad,
+                       std::optional<int64_t> divisor, Tensor& out) {
+  mean_backward(grads, Cells(input_sizes, grads.sizes(), kernel_size, stride, padding, no_dilation(kernel_size.size())),
+                {divisor.value_or(0), count_include_pad}, out);
+}
+void adaptive_avg_pool(Tensor& input, IntList, Tensor& out) {
+  if (out.numel()) mean_of_cells(input, Cells(input.sizes(), out.sizes()), {}, out);
+}
+void adaptive_avg_pool_backward(Tensor& grads, IntList input_sizes, Tensor& out) { mean_backward(grads, Cells(input_sizes, grads.sizes()), {}, out); }
+
+}  // namespace kernels
+}  // namespace vivace
