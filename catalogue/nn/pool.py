@@ -32,8 +32,8 @@ avg_pool = op(
     f"avg_pool(Tensor input, {WINDOWS}) -> Tensor",
     kernel="avg_pool",
     namespace="private",
-    grad=lambda g, input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor: g.avg_pool_backward(
-        input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor
+    grad=lambda g, input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor: (
+        g.avg_pool_backward(input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor)
     ),
     nodes={"": "AvgPool2DBackward0"},
     doc="Mean of each window.",
@@ -131,7 +131,11 @@ avg_pool2d = composite(
 max_pool3d = composite(
     "max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
     kernel="max_pool3d",
-    samples=lambda s: [s(s.t(2, 3, 6, 5, 4), 2), s(s.t(3, 6, 5, 4), 3, 1, 1, ceil_mode=True), s(s.t(2, 3, 6, 5, 4), 2, 1, 0, 2)],
+    samples=lambda s: [
+        s(s.t(2, 3, 6, 5, 4), 2),
+        s(s.t(3, 6, 5, 4), 3, 1, 1, ceil_mode=True),
+        s(s.t(2, 3, 6, 5, 4), 2, 1, 0, 2),
+    ],
     doc="Largest element of each window over 3 spatial dims.",
 )
 max_pool3d_with_indices = composite(

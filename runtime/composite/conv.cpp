@@ -8,7 +8,9 @@ namespace {
 /// One number per spatial dim, a single one standing for all.
 Dims per_dim(const char* op, const char* name, IntList list, int64_t n) {
   if (int64_t(list.size()) == n) return list;
-  if (list.size() != 1) fail(op, ": expected ", name, " to be a single integer value or a list of ", n, " values to match the convolution dimensions, but got ", name, "=", list);
+  if (list.size() != 1)
+    fail(op, ": expected ", name, " to be a single integer value or a list of ", n,
+         " values to match the convolution dimensions, but got ", name, "=", list);
   Dims dims;
   for (int64_t d = 0; d < n; ++d) dims.push(list[0]);
   return dims;
@@ -16,21 +18,23 @@ Dims per_dim(const char* op, const char* name, IntList list, int64_t n) {
 
 void check_dims(const char* op, const Tensor& input, const Tensor& weight, int64_t n) {
   if (input.dim() != n + 1 && input.dim() != n + 2)
-    fail(op, ": Expected ", n + 1, "D (unbatched) or ", n + 2, "D (batched) input to ", op, ", but got input of size: ", input.sizes());
+    fail(op, ": Expected ", n + 1, "D (unbatched) or ", n + 2, "D (batched) input to ", op,
+         ", but got input of size: ", input.sizes());
   if (weight.dim() != n + 2) fail(op, ": weight should have ", n + 2, " dimensions, but got shape ", weight.sizes());
 }
 
-TensorRef run(const char* op, Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation, int64_t groups,
-              int64_t n) {
+TensorRef run(const char* op, Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding,
+              IntList dilation, int64_t groups, int64_t n) {
   check_dims(op, input, weight, n);
-  const Dims s = per_dim(op, "stride", stride, n), p = per_dim(op, "padding", padding, n), d = per_dim(op, "dilation", dilation, n);
+  const Dims s = per_dim(op, "stride", stride, n), p = per_dim(op, "padding", padding, n),
+             d = per_dim(op, "dilation", dilation, n);
   if (input.dim() == n + 2) return ops::conv(input, weight, bias, s, p, d, groups);
   TensorRef one = ops::unsqueeze(input, 0), out = ops::conv(*one, weight, bias, s, p, d, groups);
   return ops::squeeze_dim(*out, 0);
 }
 
-TensorRef run_named(const char* op, Tensor& input, Tensor& weight, Tensor* bias, IntList stride, std::string_view padding, IntList dilation,
-                    int64_t groups, int64_t n) {
+TensorRef run_named(const char* op, Tensor& input, Tensor& weight, Tensor* bias, IntList stride,
+                    std::string_view padding, IntList dilation, int64_t groups, int64_t n) {
   check_dims(op, input, weight, n);
   const Dims s = per_dim(op, "stride", stride, n), d = per_dim(op, "dilation", dilation, n);
   Dims even;
@@ -56,29 +60,31 @@ TensorRef run_named(const char* op, Tensor& input, Tensor& weight, Tensor* bias,
   return run(op, *padded, weight, bias, s, even, d, groups, n);
 }
 
-TensorRef run_transposed(const char* op, Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList output_padding,
-                         int64_t groups, IntList dilation, int64_t n) {
+TensorRef run_transposed(const char* op, Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding,
+                         IntList output_padding, int64_t groups, IntList dilation, int64_t n) {
   check_dims(op, input, weight, n);
-  const Dims s = per_dim(op, "stride", stride, n), p = per_dim(op, "padding", padding, n), d = per_dim(op, "dilation", dilation, n),
-             extra = per_dim(op, "output_padding", output_padding, n);
+  const Dims s = per_dim(op, "stride", stride, n), p = per_dim(op, "padding", padding, n),
+             d = per_dim(op, "dilation", dilation, n), extra = per_dim(op, "output_padding", output_padding, n);
   if (groups <= 0) fail(op, ": non-positive groups is not supported");
   if (input.dtype() != weight.dtype())
     fail(op, ": Input type (", input.dtype(), ") and weight type (", weight.dtype(), ") should be the same");
   const bool batched = input.dim() == n + 2;
   TensorRef x = batched ? TensorRef::share(&input) : ops::unsqueeze(input, 0);
   if (x->sizes()[1] != weight.sizes()[0] || weight.sizes()[0] % groups)
-    fail(op, ": Given transposed=1, weight of size ", weight.sizes(), ", expected input", x->sizes(), " to have ", weight.sizes()[0],
-         " channels, but got ", x->sizes()[1], " channels instead");
+    fail(op, ": Given transposed=1, weight of size ", weight.sizes(), ", expected input", x->sizes(), " to have ",
+         weight.sizes()[0], " channels, but got ", x->sizes()[1], " channels instead");
   const int64_t channels = weight.sizes()[1] * groups;
   if (bias && (bias->dim() != 1 || bias->sizes()[0] != channels))
-    fail(op, ": Given transposed=1, weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ", channels, " elements, but got bias of size ", bias->sizes(), " instead");
+    fail(op, ": Given transposed=1, weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ",
+         channels, " elements, but got bias of size ", bias->sizes(), " instead");
   Dims sizes{x->sizes()[0], channels}, ones{1, channels};
   for (int64_t i = 0; i < n; ++i) {
     const int j = int(i);
     if (s[j] <= 0) fail(op, ": non-positive stride is not supported");
     if (p[j] < 0 || extra[j] < 0) fail(op, ": negative padding is not supported");
     if (extra[j] >= s[j] && extra[j] >= d[j])
-      fail(op, ": output padding must be smaller than either stride or dilation, but got output_padding=", extra[j], ", stride=", s[j], ", dilation=", d[j]);
+      fail(op, ": output padding must be smaller than either stride or dilation, but got output_padding=", extra[j],
+           ", stride=", s[j], ", dilation=", d[j]);
     sizes.push((x->sizes()[i + 2] - 1) * s[j] - 2 * p[j] + d[j] * (weight.sizes()[i + 2] - 1) + extra[j] + 1);
     ones.push(1);
     if (sizes[j + 2] < 0) fail(op, ": the output would have a negative size ", sizes[j + 2]);
@@ -93,17 +99,19 @@ TensorRef run_transposed(const char* op, Tensor& input, Tensor& weight, Tensor* 
 
 }  // namespace
 
-#define VIVACE_CONV(n)                                                                                                                     \
-  TensorRef conv##n##d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation, int64_t groups) {   \
-    return run("conv" #n "d", input, weight, bias, stride, padding, dilation, groups, n);                                                  \
-  }                                                                                                                                        \
-  TensorRef conv##n##d_padding(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, std::string_view padding, IntList dilation,    \
-                               int64_t groups) {                                                                                           \
-    return run_named("conv" #n "d", input, weight, bias, stride, padding, dilation, groups, n);                                            \
-  }                                                                                                                                        \
-  TensorRef conv_transpose##n##d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList output_padding,     \
-                                 int64_t groups, IntList dilation) {                                                                       \
-    return run_transposed("conv_transpose" #n "d", input, weight, bias, stride, padding, output_padding, groups, dilation, n);             \
+#define VIVACE_CONV(n)                                                                                                 \
+  TensorRef conv##n##d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation, \
+                       int64_t groups) {                                                                               \
+    return run("conv" #n "d", input, weight, bias, stride, padding, dilation, groups, n);                              \
+  }                                                                                                                    \
+  TensorRef conv##n##d_padding(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, std::string_view padding,  \
+                               IntList dilation, int64_t groups) {                                                     \
+    return run_named("conv" #n "d", input, weight, bias, stride, padding, dilation, groups, n);                        \
+  }                                                                                                                    \
+  TensorRef conv_transpose##n##d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding,         \
+                                 IntList output_padding, int64_t groups, IntList dilation) {                           \
+    return run_transposed("conv_transpose" #n "d", input, weight, bias, stride, padding, output_padding, groups,       \
+                          dilation, n);                                                                                \
   }
 VIVACE_CONV(1)
 VIVACE_CONV(2)

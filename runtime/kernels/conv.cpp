@@ -1,5 +1,6 @@
-// Convolution as products of matrices over unrolled windows (im2col), in chunks that stay in the second cache. The map is bilinear
-// in input and weight; its two adjoints are operators too, so that derivatives of all orders are made of the three.
+// Convolution as products of matrices over unrolled windows (im2col), in chunks that stay in the second cache. The map
+// is bilinear in input and weight; its two adjoints are operators too, so that derivatives of all orders are made of
+// the three.
 #include <cstring>
 #include <memory>
 
@@ -28,7 +29,8 @@ struct Plan : Window {
   int64_t positions, chunk;                   // of the output; per chunk
   bool is_pointwise;                          // the input is its own unrolled matrix
 
-  Plan(IntList input, IntList weight, IntList output, IntList stride, IntList padding, IntList dilation, int64_t n_groups)
+  Plan(IntList input, IntList weight, IntList output, IntList stride, IntList padding, IntList dilation,
+       int64_t n_groups)
       : Window(input, weight.subspan(2), stride, padding, dilation) {
     set_out(output);
     groups = n_groups;
@@ -57,7 +59,8 @@ struct Plan : Window {
               const int64_t z = line / out[1] * stride[0] - padding[0] + i * dilation[0];
               const int64_t y = line % out[1] * stride[1] - padding[1] + j * dilation[1];
               const bool inside = z >= 0 && z < in[0] && y >= 0 && y < in[1];
-              f(row, inside ? image + ((c * in[0] + z) * in[1] + y) * in[2] : nullptr, k * dilation[2] - padding[2], at);
+              f(row, inside ? image + ((c * in[0] + z) * in[1] + y) * in[2] : nullptr, k * dilation[2] - padding[2],
+                at);
             }
   }
   /// Output columns [first, last) whose input column `shift + x * stride` exists.
@@ -125,7 +128,8 @@ void visit_conv(DType t, F&& f) {
 Dims conv_sizes(const Tensor& input, const Tensor& weight, IntList stride, IntList padding, IntList dilation) {
   Dims sizes{input.sizes()[0], weight.sizes()[0]};
   for (int64_t d = 2; d < input.dim(); ++d)
-    sizes.push(kernels::window_count(input.sizes()[d], weight.sizes()[d], stride[d - 2], padding[d - 2], dilation[d - 2], false));
+    sizes.push(kernels::window_count(input.sizes()[d], weight.sizes()[d], stride[d - 2], padding[d - 2],
+                                     dilation[d - 2], false));
   return sizes;
 }
 
@@ -133,7 +137,8 @@ Dims conv_sizes(const Tensor& input, const Tensor& weight, IntList stride, IntLi
 
 namespace meta {
 
-TensorRef conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation, int64_t groups) {
+TensorRef conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation,
+               int64_t groups) {
   const IntList x = input.sizes(), w = weight.sizes();
   if (groups <= 0) fail("conv: non-positive groups is not supported");
   for (size_t d = 0; d < stride.size(); ++d) {
@@ -146,17 +151,19 @@ TensorRef conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntL
   if (bias && bias->dtype() != input.dtype())
     fail("conv: Input type (", input.dtype(), ") and bias type (", bias->dtype(), ") should be the same");
   if (w[0] < groups || w[0] % groups)
-    fail("conv: Given groups=", groups, ", expected weight to be divisible by ", groups, " at dimension 0, but got weight of size ", w, " instead");
+    fail("conv: Given groups=", groups, ", expected weight to be divisible by ", groups,
+         " at dimension 0, but got weight of size ", w, " instead");
   if (x[1] != w[1] * groups)
-    fail("conv: Given groups=", groups, ", weight of size ", w, ", expected input", x, " to have ", w[1] * groups, " channels, but got ", x[1],
-         " channels instead");
+    fail("conv: Given groups=", groups, ", weight of size ", w, ", expected input", x, " to have ", w[1] * groups,
+         " channels, but got ", x[1], " channels instead");
   if (bias && (bias->dim() != 1 || bias->sizes()[0] != w[0]))
-    fail("conv: Given weight of size ", w, ", expected bias to be 1-dimensional with ", w[0], " elements, but got bias of size ", bias->sizes(),
-         " instead");
+    fail("conv: Given weight of size ", w, ", expected bias to be 1-dimensional with ", w[0],
+         " elements, but got bias of size ", bias->sizes(), " instead");
   for (size_t d = 2; d < x.size(); ++d)
     if (x[d] + 2 * padding[d - 2] < dilation[d - 2] * (w[d] - 1) + 1)
-      fail("conv: Calculated padded input size per channel: ", x[d] + 2 * padding[d - 2], " at dim ", int64_t(d), ". Kernel size: ",
-           dilation[d - 2] * (w[d] - 1) + 1, ". Kernel size can't be greater than actual input size");
+      fail("conv: Calculated padded input size per channel: ", x[d] + 2 * padding[d - 2], " at dim ", int64_t(d),
+           ". Kernel size: ", dilation[d - 2] * (w[d] - 1) + 1,
+           ". Kernel size can't be greater than actual input size");
   return empty(conv_sizes(input, weight, stride, padding, dilation), input.dtype(), input.device());
 }
 
@@ -171,7 +178,8 @@ TensorRef conv_weight_grad(Tensor& grads, Tensor&, IntList weight_sizes, IntList
 
 namespace kernels {
 
-void conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation, int64_t groups, Tensor& out) {
+void conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation,
+          int64_t groups, Tensor& out) {
   if (out.numel() == 0) return;
   const Plan p(input.sizes(), weight.sizes(), out.sizes(), stride, padding, dilation, groups);
   const DType compute = compute_of(input.dtype());
@@ -187,12 +195,14 @@ void conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList p
         const T* image = in + i * p.in_channels * p.in_size();
         T* y = result + i * p.out_channels * p.positions;
         if (shift)
-          for (int64_t o = 0; o < p.out_channels; ++o) std::fill_n(y + o * p.positions, p.positions, shift[g * p.out_channels + o]);
+          for (int64_t o = 0; o < p.out_channels; ++o)
+            std::fill_n(y + o * p.positions, p.positions, shift[g * p.out_channels + o]);
         const Matrix a = dense_matrix(kernel + g * p.out_channels * p.depth, p.out_channels, p.depth, p.depth);
         for (int64_t from = 0; from < p.positions; from += p.chunk) {
           const int64_t n = std::min(p.chunk, p.positions - from);
           if (!p.is_pointwise) unroll(p, image, cols.get(), from, n);
-          const Matrix m = p.is_pointwise ? dense_matrix(image + from, p.depth, n, p.positions) : dense_matrix(cols.get(), p.depth, n, n);
+          const Matrix m = p.is_pointwise ? dense_matrix(image + from, p.depth, n, p.positions)
+                                          : dense_matrix(cols.get(), p.depth, n, n);
           gemm(compute, a, m, dense_matrix(y + from, p.out_channels, n, p.positions), Scalar(1), Scalar(shift ? 1 : 0));
         }
       }
@@ -201,8 +211,8 @@ void conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList p
   buffer.finish();
 }
 
-void conv_input_grad(Tensor& grads, Tensor& weight, IntList input_sizes, IntList stride, IntList padding, IntList dilation, int64_t groups,
-                     Tensor& out) {
+void conv_input_grad(Tensor& grads, Tensor& weight, IntList input_sizes, IntList stride, IntList padding,
+                     IntList dilation, int64_t groups, Tensor& out) {
   const DType compute = compute_of(out.dtype());
   RowBuffer buffer(out, out.dim(), compute);
   fill_into(buffer.rows(), Scalar(0));
@@ -217,10 +227,12 @@ void conv_input_grad(Tensor& grads, Tensor& weight, IntList input_sizes, IntList
           const int64_t g = i % p.groups;
           T* image = result + i * p.in_channels * p.in_size();
           const T* y = dy->data<T>() + i * p.out_channels * p.positions;
-          const Matrix a = dense_matrix(w->data<T>() + g * p.out_channels * p.depth, p.out_channels, p.depth, p.depth).transposed();
+          const Matrix a =
+              dense_matrix(w->data<T>() + g * p.out_channels * p.depth, p.out_channels, p.depth, p.depth).transposed();
           for (int64_t from = 0; from < p.positions; from += p.chunk) {
             const int64_t n = std::min(p.chunk, p.positions - from);
-            const Matrix m = p.is_pointwise ? dense_matrix(image + from, p.depth, n, p.positions) : dense_matrix(cols.get(), p.depth, n, n);
+            const Matrix m = p.is_pointwise ? dense_matrix(image + from, p.depth, n, p.positions)
+                                            : dense_matrix(cols.get(), p.depth, n, n);
             gemm(compute, a, dense_matrix(y + from, p.out_channels, n, p.positions), m);
             if (!p.is_pointwise) roll(p, cols.get(), image, from, n);
           }
@@ -231,8 +243,8 @@ void conv_input_grad(Tensor& grads, Tensor& weight, IntList input_sizes, IntList
   buffer.finish();
 }
 
-void conv_weight_grad(Tensor& grads, Tensor& input, IntList weight_sizes, IntList stride, IntList padding, IntList dilation, int64_t groups,
-                      Tensor& out) {
+void conv_weight_grad(Tensor& grads, Tensor& input, IntList weight_sizes, IntList stride, IntList padding,
+                      IntList dilation, int64_t groups, Tensor& out) {
   const DType compute = compute_of(out.dtype());
   RowBuffer buffer(out, out.dim(), compute);
   fill_into(buffer.rows(), Scalar(0));
@@ -248,7 +260,8 @@ void conv_weight_grad(Tensor& grads, Tensor& input, IntList weight_sizes, IntLis
         for (int64_t from = 0; from < p.positions; from += p.chunk) {
           const int64_t n = std::min(p.chunk, p.positions - from);
           if (!p.is_pointwise) unroll(p, image, cols.get(), from, n);
-          const Matrix m = p.is_pointwise ? dense_matrix(image + from, p.depth, n, p.positions) : dense_matrix(cols.get(), p.depth, n, n);
+          const Matrix m = p.is_pointwise ? dense_matrix(image + from, p.depth, n, p.positions)
+                                          : dense_matrix(cols.get(), p.depth, n, n);
           gemm(compute, dense_matrix(y + from, p.out_channels, n, p.positions), m.transposed(),
                dense_matrix(dw, p.out_channels, p.depth, p.depth), Scalar(1), Scalar(1));
         }

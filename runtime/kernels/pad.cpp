@@ -1,4 +1,5 @@
-// Padding of the last dims. `pad` has two numbers per dim (before, after), beginning with the last dim; negative ones crop.
+// Padding of the last dims. `pad` has two numbers per dim (before, after), beginning with the last dim; negative ones
+// crop.
 #include <algorithm>
 #include <memory>
 
@@ -21,8 +22,8 @@ Mode parse_mode(std::string_view mode) {
 Dims padded_sizes(const char* op, IntList sizes, IntList pad) {
   if (pad.size() % 2) fail(op, ": Length of pad must be even but instead it equals ", int64_t(pad.size()));
   if (pad.size() > 2 * sizes.size())
-    fail(op, ": Length of pad should be no more than twice the number of dimensions of the input. Pad length is ", int64_t(pad.size()),
-         " while the input has ", int64_t(sizes.size()), " dimensions.");
+    fail(op, ": Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
+         int64_t(pad.size()), " while the input has ", int64_t(sizes.size()), " dimensions.");
   Dims out = sizes;
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int d = int(sizes.size() - 1 - i);
@@ -55,9 +56,12 @@ struct Edges {
   }
   int64_t source(int64_t j, int64_t n) const {
     switch (mode) {
-      case Mode::Reflect: return j < 0 ? -j : j >= n ? 2 * (n - 1) - j : j;
-      case Mode::Replicate: return std::clamp<int64_t>(j, 0, n - 1);
-      case Mode::Circular: break;
+      case Mode::Reflect:
+        return j < 0 ? -j : j >= n ? 2 * (n - 1) - j : j;
+      case Mode::Replicate:
+        return std::clamp<int64_t>(j, 0, n - 1);
+      case Mode::Circular:
+        break;
     }
     return ((j % n) + n) % n;
   }
@@ -90,8 +94,8 @@ TensorRef pad_edges(Tensor& input, IntList pad, std::string_view mode) {
   for (size_t i = 0; i < pad.size(); ++i) {
     const int64_t n = sizes[sizes.size() - 1 - i / 2];
     if (m == Mode::Reflect && pad[i] >= n && pad[i] > 0)
-      fail("pad: Padding size should be less than the corresponding input dimension, but got: padding ", pad, " at dimension ",
-           int64_t(sizes.size() - 1 - i / 2), " of input ", sizes);
+      fail("pad: Padding size should be less than the corresponding input dimension, but got: padding ", pad,
+           " at dimension ", int64_t(sizes.size() - 1 - i / 2), " of input ", sizes);
     if (m == Mode::Circular && pad[i] > n) fail("pad: Padding value causes wrapping around more than once.");
     if (n == 0) fail("pad: Expected non-zero sizes in the padded dims, but got input of shape ", sizes);
     if (out[int(sizes.size() - 1 - i / 2)] == 0 && m != Mode::Replicate)

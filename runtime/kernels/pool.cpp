@@ -1,4 +1,5 @@
-// Pools over (N, C, ...spatial): largest element or mean of each window, with regular or adaptive windows, and their gradients.
+// Pools over (N, C, ...spatial): largest element or mean of each window, with regular or adaptive windows, and their
+// gradients.
 #include <cmath>
 
 #include "generated/kernels.h"
@@ -27,7 +28,8 @@ struct Cells : Window {
     set_out(output);
   }
   /// Windows that divide the input evenly.
-  Cells(IntList input, IntList output) : Window(input, output.subspan(2), output.subspan(2), output.subspan(2), output.subspan(2)), is_adaptive(true) {
+  Cells(IntList input, IntList output)
+      : Window(input, output.subspan(2), output.subspan(2), output.subspan(2), output.subspan(2)), is_adaptive(true) {
     set_out(output);
   }
   Span span(int d, int64_t i) const {
@@ -63,7 +65,8 @@ struct Cells : Window {
   }
 };
 
-Dims pooled_sizes(const char* op, const Tensor& input, IntList kernel, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
+Dims pooled_sizes(const char* op, const Tensor& input, IntList kernel, IntList stride, IntList padding,
+                  IntList dilation, bool ceil_mode) {
   Dims sizes(input.sizes().first(2));
   for (size_t d = 0; d < kernel.size(); ++d) {
     if (kernel[d] <= 0) fail(op, ": kernel size should be greater than zero, but got ", kernel);
@@ -71,11 +74,13 @@ Dims pooled_sizes(const char* op, const Tensor& input, IntList kernel, IntList s
     if (dilation[d] <= 0) fail(op, ": dilation should be greater than zero, but got ", dilation);
     if (padding[d] < 0) fail(op, ": pad must be non-negative, but got pad: ", padding[d]);
     if (padding[d] > ((kernel[d] - 1) * dilation[d] + 1) / 2)
-      fail(op, ": pad should be at most half of effective kernel size, but got pad=", padding[d], ", kernel_size=", kernel[d], " and dilation=",
-           dilation[d]);
-    const int64_t n = kernels::window_count(input.sizes()[d + 2], kernel[d], stride[d], padding[d], dilation[d], ceil_mode);
+      fail(op, ": pad should be at most half of effective kernel size, but got pad=", padding[d],
+           ", kernel_size=", kernel[d], " and dilation=", dilation[d]);
+    const int64_t n =
+        kernels::window_count(input.sizes()[d + 2], kernel[d], stride[d], padding[d], dilation[d], ceil_mode);
     if (n < 1)
-      fail(op, ": Given input size: ", input.sizes().subspan(1), ". Calculated output size at dim ", int64_t(d + 2), " is ", n, ". Output size is too small");
+      fail(op, ": Given input size: ", input.sizes().subspan(1), ". Calculated output size at dim ", int64_t(d + 2),
+           " is ", n, ". Output size is too small");
     sizes.push(n);
   }
   return sizes;
@@ -178,7 +183,8 @@ void mean_backward(Tensor& grads, const Cells& cells, const Mean& mean, Tensor& 
 
 namespace meta {
 
-std::tuple<TensorRef, TensorRef> max_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
+std::tuple<TensorRef, TensorRef> max_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding,
+                                          IntList dilation, bool ceil_mode) {
   const Dims sizes = pooled_sizes("max_pool", input, kernel_size, stride, padding, dilation, ceil_mode);
   return {empty(sizes, input.dtype(), input.device()), empty(sizes, DType::Int64, input.device())};
 }
@@ -186,27 +192,37 @@ std::tuple<TensorRef, TensorRef> adaptive_max_pool(Tensor& input, IntList output
   const Dims sizes = adaptive_sizes(input, output_size);
   return {empty(sizes, input.dtype(), input.device()), empty(sizes, DType::Int64, input.device())};
 }
-TensorRef max_pool_backward(Tensor& grads, Tensor&, IntList input_sizes) { return empty(input_sizes, grads.dtype(), grads.device()); }
-TensorRef avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool, std::optional<int64_t> divisor) {
+TensorRef max_pool_backward(Tensor& grads, Tensor&, IntList input_sizes) {
+  return empty(input_sizes, grads.dtype(), grads.device());
+}
+TensorRef avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool,
+                   std::optional<int64_t> divisor) {
   kernels::check_floating(input.dtype(), "avg_pool");
   if (divisor == 0) fail("avg_pool: divisor must be not zero");
-  return empty(pooled_sizes("avg_pool", input, kernel_size, stride, padding, no_dilation(kernel_size.size()), ceil_mode), input.dtype(), input.device());
+  return empty(
+      pooled_sizes("avg_pool", input, kernel_size, stride, padding, no_dilation(kernel_size.size()), ceil_mode),
+      input.dtype(), input.device());
 }
-TensorRef avg_pool_backward(Tensor& grads, IntList input_sizes, IntList, IntList, IntList, bool, bool, std::optional<int64_t>) {
+TensorRef avg_pool_backward(Tensor& grads, IntList input_sizes, IntList, IntList, IntList, bool, bool,
+                            std::optional<int64_t>) {
   return empty(input_sizes, grads.dtype(), grads.device());
 }
 TensorRef adaptive_avg_pool(Tensor& input, IntList output_size) {
   kernels::check_floating(input.dtype(), "adaptive_avg_pool");
   return empty(adaptive_sizes(input, output_size), input.dtype(), input.device());
 }
-TensorRef adaptive_avg_pool_backward(Tensor& grads, IntList input_sizes) { return empty(input_sizes, grads.dtype(), grads.device()); }
+TensorRef adaptive_avg_pool_backward(Tensor& grads, IntList input_sizes) {
+  return empty(input_sizes, grads.dtype(), grads.device());
+}
 
 }  // namespace meta
 
 namespace kernels {
 
-void max_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool, Tensor& out, Tensor& indices) {
-  if (out.numel()) max_of_cells(input, Cells(input.sizes(), out.sizes(), kernel_size, stride, padding, dilation), out, indices);
+void max_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool, Tensor& out,
+              Tensor& indices) {
+  if (out.numel())
+    max_of_cells(input, Cells(input.sizes(), out.sizes(), kernel_size, stride, padding, dilation), out, indices);
 }
 void adaptive_max_pool(Tensor& input, IntList, Tensor& out, Tensor& indices) {
   if (out.numel()) max_of_cells(input, Cells(input.sizes(), out.sizes()), out, indices);
@@ -229,21 +245,24 @@ void max_pool_backward(Tensor& grads, Tensor& indices, IntList input_sizes, Tens
   buffer.finish();
 }
 
-void avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, bool, bool count_include_pad, std::optional<int64_t> divisor,
-              Tensor& out) {
+void avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, bool, bool count_include_pad,
+              std::optional<int64_t> divisor, Tensor& out) {
   if (out.numel())
-    mean_of_cells(input, Cells(input.sizes(), out.sizes(), kernel_size, stride, padding, no_dilation(kernel_size.size())),
+    mean_of_cells(input,
+                  Cells(input.sizes(), out.sizes(), kernel_size, stride, padding, no_dilation(kernel_size.size())),
                   {divisor.value_or(0), count_include_pad}, out);
 }
-void avg_pool_backward(Tensor& grads, IntList input_sizes, IntList kernel_size, IntList stride, IntList padding, bool, bool count_include_pad,
-                       std::optional<int64_t> divisor, Tensor& out) {
+void avg_pool_backward(Tensor& grads, IntList input_sizes, IntList kernel_size, IntList stride, IntList padding, bool,
+                       bool count_include_pad, std::optional<int64_t> divisor, Tensor& out) {
   mean_backward(grads, Cells(input_sizes, grads.sizes(), kernel_size, stride, padding, no_dilation(kernel_size.size())),
                 {divisor.value_or(0), count_include_pad}, out);
 }
 void adaptive_avg_pool(Tensor& input, IntList, Tensor& out) {
   if (out.numel()) mean_of_cells(input, Cells(input.sizes(), out.sizes()), {}, out);
 }
-void adaptive_avg_pool_backward(Tensor& grads, IntList input_sizes, Tensor& out) { mean_backward(grads, Cells(input_sizes, grads.sizes()), {}, out); }
+void adaptive_avg_pool_backward(Tensor& grads, IntList input_sizes, Tensor& out) {
+  mean_backward(grads, Cells(input_sizes, grads.sizes()), {}, out);
+}
 
 }  // namespace kernels
 }  // namespace vivace

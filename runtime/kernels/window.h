@@ -35,7 +35,8 @@ struct Window {
 };
 
 /// How many windows fit along one dim.
-inline int64_t window_count(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation, bool ceil_mode) {
+inline int64_t window_count(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
+                            bool ceil_mode) {
   const int64_t room = in + 2 * padding - dilation * (kernel - 1) - 1;
   if (room < 0) return room / stride + (ceil_mode && room > -stride ? 1 : 0);
   int64_t n = (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;

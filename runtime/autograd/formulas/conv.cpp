@@ -4,8 +4,9 @@
 
 namespace vivace::formulas {
 
-std::tuple<TensorRef, TensorRef, TensorRef> conv_backward(Tensor& g, Tensor& input, Tensor& weight, IntList stride, IntList padding,
-                                                          IntList dilation, int64_t groups, Needs needs) {
+std::tuple<TensorRef, TensorRef, TensorRef> conv_backward(Tensor& g, Tensor& input, Tensor& weight, IntList stride,
+                                                          IntList padding, IntList dilation, int64_t groups,
+                                                          Needs needs) {
   TensorRef x, w, b;
   if (wants(needs, 0)) x = ops::conv_input_grad(g, weight, input.sizes(), stride, padding, dilation, groups);
   if (wants(needs, 1)) w = ops::conv_weight_grad(g, input, weight.sizes(), stride, padding, dilation, groups);
@@ -17,16 +18,18 @@ std::tuple<TensorRef, TensorRef, TensorRef> conv_backward(Tensor& g, Tensor& inp
   return {std::move(x), std::move(w), std::move(b)};
 }
 
-std::tuple<TensorRef, TensorRef> conv_input_grad_backward(Tensor& g, Tensor& grads, Tensor& weight, IntList stride, IntList padding,
-                                                          IntList dilation, int64_t groups, Needs needs) {
+std::tuple<TensorRef, TensorRef> conv_input_grad_backward(Tensor& g, Tensor& grads, Tensor& weight, IntList stride,
+                                                          IntList padding, IntList dilation, int64_t groups,
+                                                          Needs needs) {
   TensorRef x, w;
   if (wants(needs, 0)) x = ops::conv(g, weight, nullptr, stride, padding, dilation, groups);
   if (wants(needs, 1)) w = ops::conv_weight_grad(grads, g, weight.sizes(), stride, padding, dilation, groups);
   return {std::move(x), std::move(w)};
 }
 
-std::tuple<TensorRef, TensorRef> conv_weight_grad_backward(Tensor& g, Tensor& grads, Tensor& input, IntList stride, IntList padding,
-                                                           IntList dilation, int64_t groups, Needs needs) {
+std::tuple<TensorRef, TensorRef> conv_weight_grad_backward(Tensor& g, Tensor& grads, Tensor& input, IntList stride,
+                                                           IntList padding, IntList dilation, int64_t groups,
+                                                           Needs needs) {
   TensorRef y, x;
   if (wants(needs, 0)) y = ops::conv(input, g, nullptr, stride, padding, dilation, groups);
   if (wants(needs, 1)) x = ops::conv_input_grad(grads, g, input.sizes(), stride, padding, dilation, groups);

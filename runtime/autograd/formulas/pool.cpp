@@ -10,7 +10,9 @@ TensorRef max_pool_backward_backward(Tensor& g, Tensor& indices) {
   return ops::reshape(*picked, indices.sizes());
 }
 
-TensorRef adaptive_avg_pool_again(Tensor& g, IntList grads_sizes) { return ops::adaptive_avg_pool(g, grads_sizes.subspan(2)); }
+TensorRef adaptive_avg_pool_again(Tensor& g, IntList grads_sizes) {
+  return ops::adaptive_avg_pool(g, grads_sizes.subspan(2));
+}
 
 TensorRef constant_pad_nd_backward(Tensor& g, IntList pad) {
   Dims negated;
