@@ -48,7 +48,8 @@ conv1d = composite(
     doc="Convolution over 1 spatial dim.",
 )
 conv1d_padding = composite(
-    "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] dilation=1, "
+    "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', "
+    "int[1] dilation=1, "
     "int groups=1) -> Tensor",
     kernel="conv1d_padding",
     aliases=("nn.functional.conv1d",),
@@ -80,7 +81,8 @@ conv2d = composite(
     doc="Convolution over 2 spatial dims.",
 )
 conv2d_padding = composite(
-    "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', int[2] dilation=1, "
+    "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding='valid', "
+    "int[2] dilation=1, "
     "int groups=1) -> Tensor",
     kernel="conv2d_padding",
     aliases=("nn.functional.conv2d",),
@@ -112,7 +114,8 @@ conv3d = composite(
     doc="Convolution over 3 spatial dims.",
 )
 conv3d_padding = composite(
-    "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', int[3] dilation=1, "
+    "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding='valid', "
+    "int[3] dilation=1, "
     "int groups=1) -> Tensor",
     kernel="conv3d_padding",
     aliases=("nn.functional.conv3d",),

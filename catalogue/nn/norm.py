@@ -5,7 +5,8 @@ from catalogue.kinds import composite, op
 from codegen.expr import cpp
 
 layer_norm = op(
-    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
+    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1e-05) -> Tensor",
     kernel="layer_norm",
     namespace="nn.functional",
     dtypes=floating,
@@ -43,7 +44,8 @@ batch_norm_train = op(
     doc="batch_norm by the batch's statistics, which move the running ones.",
 )
 batch_norm_eval = op(
-    "batch_norm_eval(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float eps) -> Tensor",
+    "batch_norm_eval(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, "
+    "float eps) -> Tensor",
     kernel="batch_norm_eval",
     namespace="private",
     grad=lambda g, input, weight, running_mean, running_var, eps, needs: cpp.batch_norm_eval_backward(

@@ -4,7 +4,8 @@ from catalogue.kinds import composite, op
 from codegen.expr import cpp
 
 max_pool = op(
-    "max_pool(Tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> (Tensor, Tensor)",
+    "max_pool(Tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, "
+    "bool ceil_mode) -> (Tensor, Tensor)",
     kernel="max_pool",
     namespace="private",
     nondiff=(1,),
@@ -63,13 +64,15 @@ adaptive_avg_pool_backward = op(
 )
 
 max_pool1d = composite(
-    "max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor",
+    "max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, "
+    "bool ceil_mode=False) -> Tensor",
     kernel="max_pool1d",
     samples=lambda s: [s(s.t(2, 3, 6), 2), s(s.t(3, 6), 3, 1, 1, ceil_mode=True), s(s.t(2, 3, 6), 2, 1, 0, 2)],
     doc="Largest element of each window over 1 spatial dim.",
 )
 max_pool1d_with_indices = composite(
-    "max_pool1d_with_indices(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+    "max_pool1d_with_indices(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, "
+    "int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
     kernel="max_pool1d_with_indices",
     namespace="nn.functional",
     doc="max_pool1d, and the index of each element in its image.",
@@ -88,7 +91,8 @@ adaptive_max_pool1d_with_indices = composite(
     doc="Largest elements of windows that divide 1 spatial dim evenly, and their indices.",
 )
 avg_pool1d = composite(
-    "avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+    "avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool ceil_mode=False, "
+    "bool count_include_pad=True) -> Tensor",
     kernel="avg_pool1d",
     namespace="nn.functional",
     samples=lambda s: [s(s.t(2, 3, 6), 2), s(s.t(3, 6), 3, 1, 1, True, False)],
@@ -96,13 +100,15 @@ avg_pool1d = composite(
 )
 
 max_pool2d = composite(
-    "max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+    "max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
+    "bool ceil_mode=False) -> Tensor",
     kernel="max_pool2d",
     samples=lambda s: [s(s.t(2, 3, 6, 5), 2), s(s.t(3, 6, 5), 3, 1, 1, ceil_mode=True), s(s.t(2, 3, 6, 5), 2, 1, 0, 2)],
     doc="Largest element of each window over 2 spatial dims.",
 )
 max_pool2d_with_indices = composite(
-    "max_pool2d_with_indices(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+    "max_pool2d_with_indices(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+    "int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
     kernel="max_pool2d_with_indices",
     namespace="nn.functional",
     doc="max_pool2d, and the index of each element in its image.",
@@ -121,7 +127,8 @@ adaptive_max_pool2d_with_indices = composite(
     doc="Largest elements of windows that divide 2 spatial dims evenly, and their indices.",
 )
 avg_pool2d = composite(
-    "avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    "avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
+    "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
     kernel="avg_pool2d",
     namespace="nn.functional",
     samples=lambda s: [s(s.t(2, 3, 6, 5), 2), s(s.t(3, 6, 5), 3, 1, 1, True, False)],
@@ -129,7 +136,8 @@ avg_pool2d = composite(
 )
 
 max_pool3d = composite(
-    "max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
+    "max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, "
+    "bool ceil_mode=False) -> Tensor",
     kernel="max_pool3d",
     samples=lambda s: [
         s(s.t(2, 3, 6, 5, 4), 2),
@@ -139,7 +147,8 @@ max_pool3d = composite(
     doc="Largest element of each window over 3 spatial dims.",
 )
 max_pool3d_with_indices = composite(
-    "max_pool3d_with_indices(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+    "max_pool3d_with_indices(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, "
+    "int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
     kernel="max_pool3d_with_indices",
     namespace="nn.functional",
     doc="max_pool3d, and the index of each element in its image.",
@@ -158,7 +167,8 @@ adaptive_max_pool3d_with_indices = composite(
     doc="Largest elements of windows that divide 3 spatial dims evenly, and their indices.",
 )
 avg_pool3d = composite(
-    "avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    "avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, "
+    "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
     kernel="avg_pool3d",
     namespace="nn.functional",
     samples=lambda s: [s(s.t(2, 3, 6, 5, 4), 2), s(s.t(3, 6, 5, 4), 3, 1, 1, True, False)],
