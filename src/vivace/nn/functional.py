@@ -1,19 +1,26 @@
-"""torch.nn.functional: native operators, and Python over them."""
+"""torch.nn.functional: native operators, and Python over them. Rarer families load when first used."""
 
 from vivace import _C
+from vivace._lazy import lazily
 
-from ._functional.loss import *
-from ._functional.vectors import *
+_C.install(globals(), "nn.functional")
 
-_C.install(globals(), "nn.functional")  # a native operator takes the place of a composition above ...
+# These complete the signature of a native operator, so they come after it.
+from ._functional.activation import *  # noqa: E402
+from ._functional.pooling import *  # noqa: E402
 
-from ._functional.activation import *  # noqa: E402  ... and Python completes the signature of some of them
-from ._functional.vision import *  # noqa: E402
+# Compositions; a native operator of the same name stands above and is found first.
+_FAMILIES = {
+    "attention": "multi_head_attention_forward",
+    "loss": (
+        "binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss gaussian_nll_loss "
+        "hinge_embedding_loss kl_div margin_ranking_loss multi_margin_loss multilabel_margin_loss "
+        "multilabel_soft_margin_loss poisson_nll_loss soft_margin_loss triplet_margin_loss "
+        "triplet_margin_with_distance_loss"
+    ),
+    "vectors": "bilinear cosine_similarity local_response_norm normalize one_hot pairwise_distance",
+    "vision": "channel_shuffle interpolate pixel_shuffle pixel_unshuffle upsample upsample_bilinear upsample_nearest",
+}
+_HOME = {name: f"vivace.nn._functional.{family}" for family, names in _FAMILIES.items() for name in names.split()}
 
-
-def __getattr__(name):
-    if name == "multi_head_attention_forward":
-        from ._functional.attention import multi_head_attention_forward
-
-        return multi_head_attention_forward
-    raise AttributeError(f"vivace does not have torch.nn.functional.{name}")
+__getattr__ = lazily("vivace.nn.functional", _HOME)

@@ -8,8 +8,6 @@ from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
 
-__all__ = ["MultiheadAttention"]
-
 
 class MultiheadAttention(Module):
     """Attention in several subspaces at once (Vaswani et al., 2017)."""

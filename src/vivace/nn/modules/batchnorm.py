@@ -7,8 +7,6 @@ from .. import init
 from ..parameter import Parameter
 from .module import Module
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
-
 
 class _NormBase(Module):
     """Affine parameters and running statistics of num_features channels."""

@@ -6,8 +6,6 @@ from operator import index as to_index
 from ..parameter import Parameter, Tensor
 from .module import Module
 
-__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
-
 
 def _position(index, size):
     """A checked index that may count from the end."""

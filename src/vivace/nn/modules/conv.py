@@ -10,8 +10,6 @@ from ..parameter import Parameter
 from .module import Module
 from .utils import _pair, _reverse_repeat_tuple, _single, _triple
 
-__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
-
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 

@@ -3,8 +3,6 @@
 from .. import functional as F
 from .module import Module
 
-__all__ = ["CosineSimilarity", "PairwiseDistance"]
-
 
 class PairwiseDistance(Module):
     """The p-norm of x1 - x2."""

@@ -3,8 +3,6 @@
 from .. import functional as F
 from .module import Module
 
-__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
-
 
 class _DropoutNd(Module):
     def __init__(self, p=0.5, inplace=False):

@@ -2,8 +2,6 @@
 
 from .module import Module
 
-__all__ = ["Flatten", "Unflatten"]
-
 
 class Flatten(Module):
     """Makes one dimension of a range of them."""

@@ -5,8 +5,6 @@ import warnings
 from .. import functional as F
 from .batchnorm import _NormBase, _require_dim
 
-__all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
-
 
 class _InstanceNorm(_NormBase):
     _no_batch_dim = None

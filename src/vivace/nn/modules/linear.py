@@ -9,8 +9,6 @@ from .. import init
 from ..parameter import Parameter
 from .module import Module
 
-__all__ = ["Bilinear", "Identity", "Linear"]
-
 
 class Identity(Module):
     """Gives back its input; takes any arguments."""

@@ -9,8 +9,6 @@ from .. import init
 from ..parameter import Parameter
 from .module import Module
 
-__all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
-
 
 class LocalResponseNorm(Module):
     """Divides by a power of the mean square over neighbouring channels."""

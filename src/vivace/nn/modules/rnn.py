@@ -10,8 +10,6 @@ from .._functional.recurrent import STEPS, gru_step, lstm_step, relu_step, run_d
 from ..parameter import Parameter
 from .module import Module
 
-__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
-
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 

@@ -7,8 +7,6 @@ from .. import init
 from ..parameter import Parameter
 from .module import Module
 
-__all__ = ["Embedding", "EmbeddingBag"]
-
 
 class _EmbeddingBase(Module):
     """The weight of an embedding, given or drawn, and its padding row."""

@@ -12,10 +12,6 @@ from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
 
-__all__ = [
-    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
-]  # fmt: skip
-
 
 def _causal_mask(size, device=None, dtype=None):
     return vivace.triu(vivace.full((size, size), float("-inf"), dtype=dtype, device=device), diagonal=1)

@@ -3,11 +3,6 @@
 from .. import functional as F
 from .module import Module
 
-__all__ = [
-    "ChannelShuffle", "Fold", "PixelShuffle", "PixelUnshuffle", "Unfold", "Upsample", "UpsamplingBilinear2d",
-    "UpsamplingNearest2d",
-]  # fmt: skip
-
 
 class Upsample(Module):
     """Resizes the spatial dimensions."""
