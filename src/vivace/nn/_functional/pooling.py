@@ -1,4 +1,4 @@
-"""Pooling whose sizes are worked out in Python."""
+"""Pooling: what returns indices if asked to, and sizes that may be left open."""
 
 import math
 
@@ -7,7 +7,6 @@ import vivace
 from . import native as _nn
 
 __all__ = [
-    "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
@@ -16,45 +15,58 @@ __all__ = [
     "lp_pool1d",
     "lp_pool2d",
     "lp_pool3d",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
 ]
 
 
-def _pool_sizes(output_size, input, spatial):
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    if return_indices:
+        return _nn.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return vivace.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    if return_indices:
+        return _nn.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return vivace.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    if return_indices:
+        return _nn.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return vivace.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _sizes(output_size, input, spatial):
     """The output size with None meaning the input's."""
     if not isinstance(output_size, (list, tuple)):
         output_size = (output_size,) * spatial
     return [n if size is None else size for size, n in zip(output_size, input.shape[-spatial:], strict=True)]
 
 
-def adaptive_avg_pool1d(input, output_size):
-    size = output_size[0] if isinstance(output_size, (list, tuple)) else output_size
-    return adaptive_avg_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
-
-
 def adaptive_avg_pool2d(input, output_size):
-    return _nn.adaptive_avg_pool2d(input, _pool_sizes(output_size, input, 2))
+    return _nn.adaptive_avg_pool2d(input, _sizes(output_size, input, 2))
 
 
 def adaptive_avg_pool3d(input, output_size):
-    return _nn.adaptive_avg_pool3d(input, _pool_sizes(output_size, input, 3))
-
-
-def _values_and_maybe_indices(result, return_indices):
-    return result if return_indices else result[0]
+    return _nn.adaptive_avg_pool3d(input, _sizes(output_size, input, 3))
 
 
 def adaptive_max_pool1d(input, output_size, return_indices=False):
-    size = output_size[0] if isinstance(output_size, (list, tuple)) else output_size
-    values, indices = _nn.adaptive_max_pool2d(input.unsqueeze(-2), [1, size])
-    return _values_and_maybe_indices((values.squeeze(-2), indices.squeeze(-2)), return_indices)
+    both = _nn.adaptive_max_pool1d_with_indices(input, _sizes(output_size, input, 1))
+    return both if return_indices else both[0]
 
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):
-    return _values_and_maybe_indices(_nn.adaptive_max_pool2d(input, _pool_sizes(output_size, input, 2)), return_indices)
+    both = _nn.adaptive_max_pool2d_with_indices(input, _sizes(output_size, input, 2))
+    return both if return_indices else both[0]
 
 
 def adaptive_max_pool3d(input, output_size, return_indices=False):
-    return _values_and_maybe_indices(_nn.adaptive_max_pool3d(input, _pool_sizes(output_size, input, 3)), return_indices)
+    both = _nn.adaptive_max_pool3d_with_indices(input, _sizes(output_size, input, 3))
+    return both if return_indices else both[0]
 
 
 def _lp_pool(mean_pool, input, norm_type, kernel_size, stride, ceil_mode, spatial):
