@@ -54,10 +54,9 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
             import warnings
 
             warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
-    grads = [p.grad for p in parameters if p.grad is not None]
-    total = get_total_norm(grads, norm_type, error_if_nonfinite)
-    clip_grads_with_norm_(parameters, max_norm, total)
-    return total
+    if error_if_nonfinite:
+        get_total_norm([p.grad for p in parameters if p.grad is not None], norm_type, True)
+    return vivace._fused_clip_grad_norm_(parameters, float(max_norm), float(norm_type))
 
 
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
