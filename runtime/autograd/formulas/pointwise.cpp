@@ -1,6 +1,4 @@
 // Derivatives of pointwise operators that depend on the value of a number.
-#include <tuple>
-
 #include "generated/formulas.h"
 #include "generated/ops.h"
 
@@ -66,10 +64,18 @@ TensorRef angle_backward(Tensor& g, Tensor& a) {
   return ops::where_ScalarSelf(*ops::eq_Scalar(*length, 0), 0, *ops::mul_Tensor(g, *turned));
 }
 
-std::tuple<TensorRef, TensorRef> polar_backward(Tensor& g, Tensor& length, Tensor& angle) {
-  const TensorRef one = ops::ones_like(length);
-  const TensorRef along = ops::mul_Tensor(*ops::conj(g), *ops::polar(*one, angle));
-  return {ops::real(*along), ops::neg(*ops::mul_Tensor(*ops::imag(*along), length))};
+namespace {
+
+/// conj(g) exp(i angle)
+TensorRef along(Tensor& g, Tensor& angle) {
+  return ops::mul_Tensor(*ops::conj(g), *ops::polar(*ops::ones_like(angle), angle));
+}
+
+}  // namespace
+
+TensorRef polar_abs_backward(Tensor& g, Tensor& angle) { return ops::real(*along(g, angle)); }
+TensorRef polar_angle_backward(Tensor& g, Tensor& length, Tensor& angle) {
+  return ops::neg(*ops::mul_Tensor(*ops::imag(*along(g, angle)), length));
 }
 
 }  // namespace vivace::formulas
