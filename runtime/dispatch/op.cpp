@@ -14,4 +14,10 @@ KeySet gather_keys(const Op& op, const Value* args) {
   return keys ? keys : bit(Key::CPU);
 }
 
+Op* find_op(std::string_view name, std::string_view overload) {
+  for (Op* op : all_ops())
+    if (op->name == name && op->overload == overload) return op;
+  return nullptr;
+}
+
 }  // namespace vivace
