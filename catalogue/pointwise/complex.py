@@ -55,11 +55,7 @@ polar = binary(
     inplace=False,
     dtypes=floating,
     kernel=lambda a, b: make(a * m.cos(b), a * m.sin(b)),
-<<<<<<< HEAD
     grad=lambda g, a, b: (cpp.polar_abs_backward(g, b), cpp.polar_angle_backward(g, a, b)),
-=======
-    grad=lambda g, a, b, needs: cpp.polar_backward(g, a, b, needs),
->>>>>>> 836b334 (polar's backward returns both gradients)
     ref=lambda a, b: a * np.exp(1j * b),
     samples=pairs(0, 3),
     doc="The complex number of absolute value a and angle b.",

@@ -64,7 +64,6 @@ TensorRef angle_backward(Tensor& g, Tensor& a) {
   return ops::where_ScalarSelf(*ops::eq_Scalar(*length, 0), 0, *ops::mul_Tensor(g, *turned));
 }
 
-<<<<<<< HEAD
 namespace {
 
 /// conj(g) exp(i angle)
@@ -77,12 +76,6 @@ TensorRef along(Tensor& g, Tensor& angle) {
 TensorRef polar_abs_backward(Tensor& g, Tensor& angle) { return ops::real(*along(g, angle)); }
 TensorRef polar_angle_backward(Tensor& g, Tensor& length, Tensor& angle) {
   return ops::neg(*ops::mul_Tensor(*ops::imag(*along(g, angle)), length));
-=======
-std::tuple<TensorRef, TensorRef> polar_backward(Tensor& g, Tensor& length, Tensor& angle, Needs) {
-  const TensorRef one = ops::ones_like(length);
-  const TensorRef along = ops::mul_Tensor(*ops::conj(g), *ops::polar(*one, angle));
-  return {ops::real(*along), ops::neg(*ops::mul_Tensor(*ops::imag(*along), length))};
->>>>>>> 836b334 (polar's backward returns both gradients)
 }
 
 }  // namespace vivace::formulas
