@@ -141,3 +141,19 @@ def test_load_checks_groups(module: Any) -> None:
         module.optim.SGD(parameters[:1], lr=0.1).load_state_dict(state)
     with pytest.raises(ValueError, match="different number of parameter groups"):
         module.optim.SGD([{"params": [p]} for p in parameters], lr=0.1).load_state_dict(state)
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_lbfgs_finds_the_minimum(module: Any, search: str | None) -> None:
+    (p, *_) = cases.parameters(module)
+    optimizer = module.optim.LBFGS([p], line_search_fn=search)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = ((p - 1) ** 2).sum() + 0.5 * p[0, 0] * p[1, 1]
+        loss.backward()
+        return loss
+
+    for _ in range(5):
+        optimizer.step(closure)
+    assert p.grad.abs().max().item() < 1e-4
