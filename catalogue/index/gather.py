@@ -76,8 +76,8 @@ scatter_reduce_two = op(
     alias_safe=True,
     inplace=True,
     out=True,
-    grad=lambda g, self, dim, index, src, reduce, include_self, y: cpp.scatter_reduce_backward(
-        g, self, dim, index, src, reduce, include_self, y
+    grad=lambda g, self, dim, index, src, reduce, include_self, y, needs: cpp.scatter_reduce_backward(
+        g, self, dim, index, src, reduce, include_self, y, needs
     ),
     samples=lambda s: [
         x for how in ("sum", "prod", "mean", "amax", "amin") for x in _into(s, s.t(2, 4), how, include_self=False)

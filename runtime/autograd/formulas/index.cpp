@@ -3,6 +3,7 @@
 
 #include "generated/kernels.h"
 #include "generated/ops.h"
+#include "runtime/autograd/node.h"
 
 namespace vivace::formulas {
 
@@ -61,7 +62,7 @@ TensorRef scatter_backward(Tensor& g, int64_t dim, Tensor& index) {
 
 std::tuple<TensorRef, TensorRef, TensorRef> scatter_reduce_backward(Tensor& g, Tensor& self, int64_t dim, Tensor& index,
                                                                     Tensor& src, std::string_view reduce,
-                                                                    bool include_self, Tensor& y) {
+                                                                    bool include_self, Tensor& y, Needs) {
   TensorRef to_self, to_src;
   const auto hits = [&](Tensor& start) {
     return ops::scatter_add(start, dim, index, *ops::ones_like(src, std::nullopt, std::nullopt, std::nullopt));
