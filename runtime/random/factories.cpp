@@ -60,7 +60,7 @@ TensorRef randperm(int64_t n, Object* generator, std::optional<DType> dtype, std
   const DType d = out->dtype();
   if (is_complex(d) || is_bool(d) || d == DType::UInt16 || d == DType::UInt32 || d == DType::UInt64)
     fail_not_implemented("\"randperm\" not implemented for '", d, "'");
-  if (n > 0 && double(n - 1) > last_exact(d)) fail("randperm: ", n, " numbers do not fit into ", d);
+  if (n > 0 && uint64_t(n - 1) > last_exact(d)) fail("randperm: ", n, " numbers do not fit into ", d);
   if (out->is_meta()) return out;
   if (d == DType::Int64) {
     permutation(stream_of(generator), out->data<int64_t>(), n);

@@ -36,7 +36,7 @@ void check_range(const Tensor& t, int64_t from, int64_t last) {
   const DType d = t.dtype();
   if (is_complex(d)) fail_dtype("random_", d);
   if (d == DType::Int64) return;
-  const double high = last_exact(d);
+  const double high = double(last_exact(d));
   const double low = is_floating(d) ? -high : is_signed(d) ? -high - 1 : 0;
   if (double(from) < low || double(from) > high) fail("from is out of bounds for ", d);
   if (double(last) < low || double(last) > high) fail("to - 1 is out of bounds for ", d);
@@ -122,7 +122,7 @@ void random_(Tensor& self, Object* generator) {
   if (self.is_meta()) return;
   RandomStream& stream = stream_of(generator);
   const DType d = self.dtype();
-  const uint64_t range = uint64_t(last_exact(d)) + 1;
+  const uint64_t range = last_exact(d) + 1;
   const bool wide = d == DType::Int64 || d == DType::Float64;
   visit_real(d, [&]<class T>() {
     fill_each<T>(self, "random_", [&] {
@@ -147,7 +147,7 @@ void random_from(Tensor& self, int64_t from, std::optional<int64_t> to, Object* 
   } else {
     // Up to the largest value that the type holds without gaps.
     check_range(self, from, from);
-    range = uint64_t(last_exact(self.dtype())) - uint64_t(from) + 1;
+    range = last_exact(self.dtype()) - uint64_t(from) + 1;
   }
   if (!self.is_meta()) fill_integers(self, stream_of(generator), range, from);
 }

@@ -36,9 +36,8 @@ void fill_each(Tensor& self, std::string_view op, Draw draw) {
   });
 }
 
-/// The largest integer below which the type holds all integers (2^63 stands for int64's and uint64's, which checks
-/// skip).
-inline double last_exact(DType t) {
+/// The largest integer up to which the type holds all integers.
+inline uint64_t last_exact(DType t) {
   switch (t) {
     case DType::Bool:
       return 1;
@@ -54,16 +53,18 @@ inline double last_exact(DType t) {
       return 0x7fffffff;
     case DType::UInt32:
       return 0xffffffff;
+    case DType::Int64:
+      return uint64_t(-1) >> 1;
     case DType::Float16:
-      return 0x1p11;
+      return uint64_t(1) << 11;
     case DType::BFloat16:
-      return 0x1p8;
+      return uint64_t(1) << 8;
     case DType::Float32:
-      return 0x1p24;
+      return uint64_t(1) << 24;
     case DType::Float64:
-      return 0x1p53;
+      return uint64_t(1) << 53;
     default:
-      return 0x1p63;
+      return uint64_t(-1);
   }
 }
 
