@@ -115,7 +115,13 @@ PyTypeObject* make_type(const char* name, PyType_Slot* slots, size_t size, int i
 }
 
 PyTypeObject* make_node_type(const NodeInfo& info) {
-  PyType_Slot slots[] = {{0, nullptr}};
+  // Not inherited by a type that is made from a specification of its own.
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
+      {Py_tp_traverse, reinterpret_cast<void*>(node_traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(node_clear)},
+      {0, nullptr},
+  };
   // The name has to outlive the type, which lives as long as the process.
   char* name = strdup(str("torch.autograd.graph.", info.name).c_str());
   return make_type(name, slots, 0, 1, 0, node_type);
