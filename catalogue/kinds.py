@@ -344,7 +344,8 @@ def composite(schema: str, *, kernel: str = "", body: Lambda | None = None, **op
     if bool(kernel) == (body is not None):
         raise CatalogueError(where, "a composite has either kernel= or body=")
     entry = _one(where, schema, Composite, {"kernel": kernel, "body": body}, options)
-    _check_lambda(where, "body", body, (a.name for a in entry.schemas[0].arguments))
+    arguments = [a.name for a in entry.schemas[0].arguments]
+    _check_lambda(where, "body", body, [name + suffix for name in arguments for suffix in ("", "_sizes", "_dtype")])
     return entry
 
 

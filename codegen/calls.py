@@ -5,13 +5,14 @@ Used for derivatives (emit/nodes.py) and for composites with a traced body (emit
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from codegen import cpp
 from codegen.expr import Expr
 from codegen.model import Argument, CatalogueError, Type, Where
-from codegen.plan import OpPlan, Plan
+from codegen.plan import OpPlan, Plan, parameter_types
 
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _COMPARISON = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
@@ -278,3 +279,17 @@ def _is_number(term: Term) -> bool:
 
 def _describe(term: Term) -> str:
     return repr(term.constant) if term.type is None else str(term.type)
+
+
+def declarations(ops: Iterable[OpPlan]) -> list[str]:
+    """What a file that calls these operators declares, so that it need not include a header that changes with every entry."""
+    ops = list(ops)
+    if not ops:
+        return []
+    lines = [f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([op.schema for op in ops])]
+    if lines:
+        lines = ["namespace {", *lines, "}  // namespace"]
+    lines.append("namespace ops {")
+    for op in ops:
+        lines.append(f"{cpp.result_of(op.schema.returns)} {op.symbol}({', '.join(parameter_types(op.schema))});")
+    return [*lines, "}  // namespace ops"]

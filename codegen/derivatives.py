@@ -192,7 +192,8 @@ def _trace(entry: Entry, op: OpPlan, function: Lambda, names: dict[str, str], sl
         if not whole:
             if len(outputs) > len(slots):
                 raise CatalogueError(
-                    entry.where, f"grad of {op.schema.full_name} gives {len(outputs)} values for {len(slots)} tensor arguments"
+                    entry.where,
+                    f"grad of {op.schema.full_name} gives {len(outputs)} values for {len(slots)} tensor arguments",
                 )
             outputs += [None] * (len(slots) - len(outputs))
         cases.append(Case(tuple(fixed.items()), tuple(outputs)))

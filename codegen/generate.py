@@ -20,7 +20,7 @@ def generate(entries: Iterable[Entry]) -> dict[str, str]:
         return str(pointwise.info(entry))
 
     return {
-        **tables.emit(plan, derivatives.node_of, info_of, lambda entry: ""),
+        **tables.emit(plan, derivatives.node_of, info_of),
         **nodes.emit(plan, derivatives, pointwise.info),
         **bindings.emit(plan),
         **pointwise.files(),

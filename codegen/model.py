@@ -39,7 +39,11 @@ class CatalogueError(Exception):
 def caller(depth: int = 2) -> Where:
     """Where the code stands that called the caller; for helper functions of a catalogue file, where that file called them."""
     frame = found = sys._getframe(depth)
-    while frame.f_code.co_name != "<module>" and frame.f_back and frame.f_back.f_code.co_filename == found.f_code.co_filename:
+    while (
+        frame.f_code.co_name != "<module>"
+        and frame.f_back
+        and frame.f_back.f_code.co_filename == found.f_code.co_filename
+    ):
         frame = frame.f_back
     found = frame if frame.f_code.co_name == "<module>" else found
     return Where(Path(found.f_code.co_filename).resolve(), found.f_lineno)

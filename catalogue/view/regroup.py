@@ -20,7 +20,7 @@ view_dtype = view(
 )
 view_as = composite(
     "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-    kernel="view_as",
+    body=lambda self, other_sizes: self.view(other_sizes),
     variants="method",
     samples=lambda s: [s(s.t(2, 6), s.t(3, 4))],
     doc="view() with the sizes of `other`.",
@@ -38,7 +38,7 @@ reshape = composite(
 )
 reshape_as = composite(
     "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-    kernel="reshape_as",
+    body=lambda self, other_sizes: self.reshape(other_sizes),
     variants="method",
     samples=lambda s: [s(s.t(2, 6), s.t(3, 4))],
     doc="reshape() with the sizes of `other`.",

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codegen import cpp
-from codegen.calls import MAYBE_TENSOR, TENSOR, TENSORS, Scope, Term
+from codegen.calls import MAYBE_TENSOR, TENSOR, TENSORS, Scope, Term, declarations
 from codegen.derivatives import PRESENT, Case, Derivatives, Formula, NodePlan, Save, leaves_of
 from codegen.emit.kernels import FusedGrad
 from codegen.expr import Expr
 from codegen.model import CatalogueError, Type
-from codegen.plan import OpPlan, Plan, parameter_types
+from codegen.plan import OpPlan, Plan
 from codegen.render import render
 
 InfoOf = Callable[[FusedGrad], str | None]
@@ -42,7 +42,9 @@ def emit(plan: Plan, derivatives: Derivatives, info_of: InfoOf) -> dict[str, str
             functions=functions,
             nodes=[_info(n) for n in group],
         )
-    declarations = [f"{r} {name}({', '.join(types)});  // {where}" for (name, types), (r, where) in sorted(formulas.items())]
+    declarations = [
+        f"{r} {name}({', '.join(types)});  // {where}" for (name, types), (r, where) in sorted(formulas.items())
+    ]
     files["formulas.h"] = render("formulas.h.in", declarations=declarations)
     return files
 
@@ -56,23 +58,22 @@ class _Emitter:
     used: Used = field(default_factory=dict)
     formulas: Formulas = field(default_factory=dict)
     tables: dict[str, None] = field(default_factory=dict)
-    sources: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)  # of formulas: the entry that uses them first
+    sources: dict[tuple[str, tuple[str, ...]], str] = field(
+        default_factory=dict
+    )  # of formulas: the entry that uses them first
 
     def declarations(self) -> list[str]:
-        lines = [f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([o.schema for o in self.used.values()])]
-        if lines:
-            lines = ["namespace {", *lines, "}  // namespace"]
-        if self.used:
-            lines.append("namespace ops {")
-            for op in self.used.values():
-                lines.append(f"{cpp.result_of(op.schema.returns)} {op.symbol}({', '.join(parameter_types(op.schema))});")
-            lines.append("}  // namespace ops")
+        lines = declarations(self.used.values())
         if self.formulas:
             lines.append("namespace formulas {")
             lines += [f"{result} {name}({', '.join(types)});" for (name, types), result in self.formulas.items()]
             lines.append("}  // namespace formulas")
         if self.tables:
-            lines += ["namespace tables {", *[f"extern const PointwiseInfo {t};" for t in self.tables], "}  // namespace tables"]
+            lines += [
+                "namespace tables {",
+                *[f"extern const PointwiseInfo {t};" for t in self.tables],
+                "}  // namespace tables",
+            ]
         return lines
 
     def node(self, n: NodePlan) -> str:
@@ -134,7 +135,9 @@ class _Emitter:
             "if (tls.grad_mode) {",
             *_indent(plain, 2),
             "} else {",
-            *_indent([*loads, f"const Value v[] = {{{', '.join(values)}}};", f"out[{i}] = pointwise(tables::{table}, v);"], 2),
+            *_indent(
+                [*loads, f"const Value v[] = {{{', '.join(values)}}};", f"out[{i}] = pointwise(tables::{table}, v);"], 2
+            ),
             "}",
         ]
 

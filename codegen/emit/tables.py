@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from catalogue.kinds import Composite, Entry, Op, Pointwise
 from codegen import cpp
+from codegen.emit.composites import Bodies
 from codegen.model import Argument
 from codegen.plan import OpPlan, Plan, kernel_functions
 from codegen.render import render, wrap
@@ -16,10 +17,10 @@ InfoOf = Callable[[Entry], str]
 """The PointwiseInfo symbol of an entry."""
 
 
-def emit(plan: Plan, node_of: NodeOf, info_of: InfoOf, bodies: Callable[[Entry], str]) -> dict[str, str]:
+def emit(plan: Plan, node_of: NodeOf, info_of: InfoOf) -> dict[str, str]:
     files = {}
     for name, entries in plan.groups():
-        files[f"tables_{name}.cpp"] = _group(plan, entries, node_of, info_of, bodies)
+        files[f"tables_{name}.cpp"] = _group(plan, entries, node_of, info_of)
     schemas = [op.schema for op in plan.ops]
     declarations = [
         _banner_line(entry) + "\n" + "\n".join(_declare(op) for op in _called(plan, entry)) for entry in plan.entries
@@ -52,7 +53,7 @@ def _declare(op: OpPlan) -> str:
     return f"{_returned(op)} {op.symbol}({cpp.parameters(op.schema.arguments, defaults=True)});"
 
 
-def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf, bodies: Callable[[Entry], str]) -> str:
+def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -> str:
     ops = [op for entry in entries for op in plan.ops_of(entry)]
     # Declared here rather than included: an edit of another entry must not compile this file again.
     lines = []
@@ -73,20 +74,22 @@ def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf, b
             "namespace nodes {\n" + "\n".join(f"extern const NodeInfo {n};" for n in nodes) + "\n}  // namespace nodes"
         )
     lines.append("namespace op {\n" + "\n".join(f"extern Op {op.symbol};" for op in ops) + "\n}  // namespace op")
+    bodies = Bodies(plan)
     definitions = [
         f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([op.schema for op in ops])
     ]
     for entry in entries:
         for op in plan.ops_of(entry):
             definitions.append(f"\n// {op.schema}\n// {entry.where}")
+            if op.functional is None and isinstance(entry, Composite) and entry.body is not None:
+                definitions += bodies.function(op)
             definitions += _kernels(op)
             definitions += _arguments(op)
     wrappers = [_wrapper(op) for op in ops if op.op_class != "Out"]
-    bodies_text = [text for entry in entries if (text := bodies(entry))]
     return render(
         "tables.cpp.in",
         source=str(entries[0].where).rpartition(":")[0],
-        declarations=[*lines, *bodies_text],
+        declarations=[*lines, *bodies.declarations()],
         definitions=definitions,
         ops=[_op(op, node_of, info_of) for op in ops],
         wrappers=wrappers,
@@ -145,9 +148,10 @@ def _kernels(op: OpPlan) -> list[str]:
             f"void fill_{symbol}(Value* a, Tensor* const* out) {{ {fill}; }}",
             f"constexpr StructuredInfo structured_{symbol} = {{{n}, {safe}, meta_{symbol}, fill_{symbol}}};",
         ]
-    namespace = "composite" if isinstance(entry, Composite) else "kernels"
-    kernel = getattr(entry, "kernel", "") or symbol
-    call = f"{namespace}::{kernel}({arguments})"
+    if isinstance(entry, Composite):
+        call = f"composite::{entry.kernel}({arguments})" if entry.kernel else f"body_{symbol}({arguments})"
+    else:
+        call = f"kernels::{getattr(entry, 'kernel', symbol)}({arguments})"
     grad_flag = next((i for i, a in enumerate(schema.arguments) if a.name == "requires_grad"), None)
     if grad_flag is not None:
         call = f"with_requires_grad({call}, unbox<bool>(a[{grad_flag}]))"

@@ -8,7 +8,6 @@ TensorRef argsort(Tensor& self, int64_t dim, bool descending) { return std::get<
 TensorRef argsort_stable(Tensor& self, bool stable, int64_t dim, bool descending) {
   return std::get<1>(ops::sort_stable(self, stable, dim, descending));
 }
-TensorRef msort(Tensor& self) { return std::get<0>(ops::sort(self, 0, false)); }
 
 TensorRef searchsorted_Scalar(Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
                               std::optional<std::string_view> side, Tensor* sorter) {

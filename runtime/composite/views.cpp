@@ -53,10 +53,6 @@ std::vector<TensorRef> split_evenly(Tensor& self, const char* name, int64_t dim,
 
 }  // namespace
 
-TensorRef expand_as(Tensor& self, Tensor& other) { return ops::expand(self, other.sizes(), false); }
-TensorRef broadcast_to(Tensor& self, IntList size) { return ops::expand(self, size, false); }
-TensorRef view_as(Tensor& self, Tensor& other) { return ops::view(self, other.sizes()); }
-TensorRef reshape_as(Tensor& self, Tensor& other) { return reshape(self, other.sizes()); }
 
 TensorRef reshape(Tensor& self, IntList shape) {
   const Dims sizes = kernels::infer_sizes(shape, self.numel());
