@@ -14,7 +14,7 @@ from typing import Any
 from catalogue.dtypes import floating_or_complex
 from catalogue.kinds import Composite, Entry, Lambda, Pointwise
 from codegen.emit.kernels import FusedGrad
-from codegen.expr import Expr, TraceError, nodes, param
+from codegen.expr import Expr, TraceError, param
 from codegen.model import Argument, CatalogueError
 from codegen.plan import OpPlan, Plan
 
@@ -133,7 +133,7 @@ def _plan_node(result: Derivatives, op: OpPlan, name: str, symbol: str) -> NodeP
         runs.append(_trace(entry, op, entry.fused_grad, names, slots))
     whole = runs[0].whole
     if whole:
-        edges = candidates if _returns_all(runs[0]) else candidates[:1]
+        edges = candidates
     else:
         used = {i for run in runs for case in run.cases for i, out in enumerate(case.outputs) if out is not None}
         kept = [i for i in range(len(slots)) if i in used and slots[i] in candidates]
@@ -156,14 +156,6 @@ def _slots(entry: Entry, op: OpPlan) -> list[int]:
         if any(x.type.base == "Tensor" and not x.type.element_optional for x in [a, *others]):
             tensors[i] = None
     return [i for i in tensors if not entry.differentiable or op.schema.inputs[i].name in entry.differentiable]
-
-
-def _returns_all(formula: Formula) -> bool:
-    """A call that is told which gradients are needed returns them all; another one returns the first."""
-    call = formula.cases[0].outputs[0]
-    assert call is not None
-    leaves = {n.args[0] for n in nodes(call) if n.op == "param"}
-    return "needs" in leaves
 
 
 def _only(formula: Formula, kept: list[int]) -> Formula:

@@ -102,7 +102,7 @@ class _Emitter:
             call = case.outputs[0]
             assert call is not None
             scope = self._scope(n, call)
-            text = scope.formula(call, _whole_result(n, call))
+            text = scope.formula(call, _whole_result(n))
             self._note_formulas(n)
             return [*scope.lines, f"store(out, {text});"]
         lines = []
@@ -166,12 +166,11 @@ def _released(term: Term) -> str:
     return f"share({term.text[1:]}.get())" if term.text.startswith("*") else f"share(&{term.text})"
 
 
-def _whole_result(n: NodePlan, call: Expr) -> str:
+def _whole_result(n: NodePlan) -> str:
+    """A bare call gives the gradients of all tensor arguments."""
     inputs = n.op.schema.inputs
     kinds = ["std::vector<TensorRef>" if inputs[e].type.is_list else "TensorRef" for e in n.edges]
-    if "needs" in leaves_of([call]) and len(kinds) > 1:
-        return f"std::tuple<{', '.join(kinds)}>"
-    return kinds[0]
+    return kinds[0] if len(kinds) == 1 else f"std::tuple<{', '.join(kinds)}>"
 
 
 def _local(name: str) -> str:
