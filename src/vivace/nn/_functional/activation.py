@@ -106,7 +106,7 @@ def sigmoid(input):
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """A sample of the relaxed categorical distribution; `hard` makes it one-hot and keeps the soft gradient."""
-    noise = -vivace.empty_like(logits, memory_format=vivace.legacy_contiguous_format).exponential_().log()
+    noise = -vivace.empty_like(logits, memory_format=vivace.contiguous_format).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
         return soft

@@ -4,6 +4,7 @@ import vivace
 
 from .._reduction import get_enum, legacy_get_string
 from . import native as _nn
+from .vectors import pairwise_distance
 
 __all__ = [
     "binary_cross_entropy",
@@ -185,7 +186,7 @@ def triplet_margin_loss(
         raise ValueError(f"margin must be greater than 0, got {margin}")
 
     def distance(x, y):
-        return vivace.pairwise_distance(x, y, p, eps)
+        return pairwise_distance(x, y, p, eps)
 
     return _triplet(anchor, positive, negative, distance, margin, swap, reduction)
 
@@ -196,7 +197,7 @@ def triplet_margin_with_distance_loss(
     get_enum(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    distance = vivace.pairwise_distance if distance_function is None else distance_function
+    distance = pairwise_distance if distance_function is None else distance_function
     return _triplet(anchor, positive, negative, distance, margin, swap, reduction)
 
 

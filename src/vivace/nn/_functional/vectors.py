@@ -20,7 +20,8 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    x1, x2 = vivace.broadcast_tensors(x1, x2)
+    shape = (x1 * x2).shape
+    x1, x2 = x1.expand(shape), x2.expand(shape)
     if not (x1.is_floating_point() or x1.is_complex()):
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {x1.dtype}")
 
