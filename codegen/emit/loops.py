@@ -244,4 +244,6 @@ def _operation(node: Expr, names: _Names) -> str:
         return f"each({function}, {', '.join(args)})"
     if node.op == "rare":
         return f"rare({args[0]}, {args[1]}, {function}, {', '.join(args[2:])})"
+    if node.op in ("idiv", "irem"):
+        args.append("left")  # the lanes beyond hold zeros
     return f"{node.op}({', '.join(args)})"

@@ -168,12 +168,12 @@ extern int integer_division_by_zero;
 
 namespace {
 
-/// Division towards zero. INT_MIN / -1 wraps; x / 0 is 0 and leaves a note.
+/// Division towards zero of the first `left` lanes. INT_MIN / -1 wraps; x / 0 is 0 and leaves a note.
 template <class V>
-VIVACE_INLINE V idiv(V a, V b) {
+VIVACE_INLINE V idiv(V a, V b, int64_t left) {
   using T = Element<V>;
   V r{};
-  for (int l = 0; l < lanes<T>; ++l) {
+  for (int l = 0; l < lanes<T> && l < left; ++l) {
     if (b[l] == 0) [[unlikely]] integer_division_by_zero = 1;
     else r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(-uint64_t(a[l])) : T(a[l] / b[l]);
   }
@@ -181,10 +181,10 @@ VIVACE_INLINE V idiv(V a, V b) {
 }
 /// The remainder of idiv, with the sign of a.
 template <class V>
-VIVACE_INLINE V irem(V a, V b) {
+VIVACE_INLINE V irem(V a, V b, int64_t left) {
   using T = Element<V>;
   V r{};
-  for (int l = 0; l < lanes<T>; ++l) {
+  for (int l = 0; l < lanes<T> && l < left; ++l) {
     if (b[l] == 0) [[unlikely]] integer_division_by_zero = 1;
     else r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(0) : T(a[l] % b[l]);
   }
