@@ -1,7 +1,7 @@
 """Declares operators. Each function here makes one frozen entry that knows the catalogue line it stands on.
 
-A kind carries the defaults (schema, variants, dtype rule); an entry states what differs. Entries register themselves, and
-`discover()` imports every module under catalogue/, so nothing lists operators. What an entry becomes: codegen/plan.py.
+A kind carries the defaults (schema, variants, dtype rule); an entry states what differs. Entries register themselves,
+and `discover()` imports every module under catalogue/, so nothing lists operators. What an entry becomes: codegen/plan.py.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Entry:
 class Pointwise(Entry):
     """Each element of the result follows from the elements at its place; `kernel` says how.
 
-    `kernel` takes the arguments by `parameters`. Operands broadcast and promote; other arguments are parameters of the loop.
+    `kernel` takes the arguments by `parameters`. Operands broadcast and promote; the others are parameters of a loop.
     Optional, bool and str arguments are Python values when the lambda runs: it is traced once per combination.
     """
 
@@ -91,7 +91,7 @@ class Pointwise(Entry):
     promoting: tuple[str, ...] = ()  # those that decide the dtype; the others are cast to it
     masks: tuple[str, ...] = ()  # those among the others that are read as bool
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    special: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # numbers for which the kernel has a shorter form
+    special: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # numbers with a shorter kernel
     check: str = ""  # C++ function `void checks::NAME(const Value* args)` that runs first
 
 
@@ -252,9 +252,9 @@ def binary(
     overloads: Mapping[str, str] = MappingProxyType({"Tensor": "TT", "Scalar": "TS"}),
     **options: Any,
 ) -> Pointwise:
-    """`NAME.Tensor(self, other)` and `NAME.Scalar(self, Scalar other)`, in place, out=. The lambdas call the operands `a`, `b`.
+    """`NAME.Tensor(self, other)` and `NAME.Scalar(self, Scalar other)`, in place, out=. Lambdas call the operands `a`, `b`.
 
-    `overloads` maps an overload's name to its form: "TT", "TS" (other is a number) or "ST" (self is a number, for `2 - a`).
+    `overloads` maps an overload's name to its form: "TT", "TS" (other is a number), "ST" (self is a number: `2 - a`).
     """
     where = caller()
     options = {"inplace": True, "out": True} | options
@@ -288,10 +288,10 @@ def pointwise(
     promoting: tuple[str, ...] | None = None,
     **options: Any,
 ) -> Pointwise:
-    """Any elementwise operator by its schemas, which differ only in Tensor or Scalar operands. Lambdas use the schema's names.
+    """Any elementwise operator by its schemas, which differ only in Tensor or Scalar operands; lambdas use their names.
 
-    `operands`: arguments read elementwise (default: those that are a Tensor in some overload); `promoting`: those that decide
-    the dtype (default: all operands).
+    `operands`: arguments read elementwise (default: those that are a Tensor in some overload); `promoting`: those that
+    decide the dtype (default: all operands).
     """
     where = caller()
     parsed = [_parse(where, s) for s in schemas]
@@ -322,7 +322,7 @@ def op(
     device_neutral: bool = False,
     **options: Any,
 ) -> Op:
-    """One overload with a kernel in runtime/kernels/. In-place-only operators write `NAME_(Tensor(a!) self, ...) -> Tensor(a!)`."""
+    """One overload with a kernel in runtime/kernels/. One that is only in place is `NAME_(Tensor(a!) self) -> Tensor(a!)`."""
     where = caller()
     if structured is None:
         structured = "(a!)" not in schema and not device_neutral

@@ -1,4 +1,4 @@
-"""Helpers for `samples=`: entries get an object `s` of class Sampler; `s(x, y, dim=1)` is one call, `s.t(3, 4)` a tensor for it.
+"""Helpers for `samples=`: entries get a Sampler `s`; `s(x, y, dim=1)` is one call, `s.t(3, 4)` a tensor for it.
 
 A sample is data (shapes, ranges, seeds), never an array: tests build it for vivace, NumPy and PyTorch alike.
 """
@@ -90,7 +90,7 @@ def one(low: float = -3.0, high: float = 3.0) -> Samples:
 
 
 def pairs(low: float = -3.0, high: float = 3.0, low2: float | None = None, high2: float | None = None) -> Samples:
-    """For a binary operator: same shape, broadcast both ways, 0-dim, empty. The second operand may have a range of its own."""
+    """For a binary operator: broadcast both ways, 0-dim, empty. The second operand may have its own range."""
     low2 = low if low2 is None else low2
     high2 = high if high2 is None else high2
     return lambda s: [

@@ -282,7 +282,7 @@ def _describe(term: Term) -> str:
 
 
 def declarations(ops: Iterable[OpPlan]) -> list[str]:
-    """What a file that calls these operators declares, so that it need not include a header that changes with every entry."""
+    """What a file that calls these operators declares; ops.h would change with every entry."""
     ops = list(ops)
     if not ops:
         return []

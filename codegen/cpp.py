@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 
 from codegen.model import Argument, Return, Schema, Symbol, Type
 
@@ -49,10 +48,40 @@ _LIST_KINDS = {
     "Tensor": "TensorList",
 }
 _KEYWORDS = frozenset(
-    "and auto bool break case catch char class const continue default delete do double else enum explicit export extern false "
-    "float for friend goto if inline int long mutable namespace new not operator or private protected public register return "
-    "short signed sizeof static struct switch template this throw true try typedef typename union unsigned using virtual void "
-    "volatile while xor".split()
+    [
+        *(
+            "and",
+            "auto",
+            "bool",
+            "break",
+            "case",
+            "catch",
+            "char",
+            "class",
+            "const",
+            "continue",
+            "default",
+            "delete",
+            "do",
+        ),
+        *("double", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if"),
+        *("inline", "int", "long", "mutable", "namespace", "new", "not", "operator", "or", "private", "protected"),
+        *(
+            "public",
+            "register",
+            "return",
+            "short",
+            "signed",
+            "sizeof",
+            "static",
+            "struct",
+            "switch",
+            "template",
+            "this",
+        ),
+        *("throw", "true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile"),
+        *("while", "xor"),
+    ]
 )
 DTYPES = {
     "float": "Float32",
@@ -128,7 +157,7 @@ def unboxed(arguments: tuple[Argument, ...], array: str = "a") -> list[str]:
 
 
 def parameters(arguments: tuple[Argument, ...], defaults: bool = False) -> str:
-    """The parameter list of a call wrapper or kernel; `defaults`: as in a header, from the first argument that all have them."""
+    """The parameter list of a call wrapper or kernel; `defaults`: as in a header, for the last arguments that have them."""
     given = [a for _, a in passed(arguments)]
     first = len(given)
     while defaults and first > 0 and not given[first - 1].required:

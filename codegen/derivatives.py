@@ -1,6 +1,7 @@
-"""Derivatives: runs the lambdas of entries, and finds out what a node has to save, which edges it has, and what it is called.
+"""Derivatives: runs the lambdas of entries, and finds out what a node saves, which edges it has, and what it is called.
 
-A lambda runs once per combination of the entry's choices (a rounding mode, a missing bound). What its results name is saved.
+A lambda runs once per combination of the entry's choices (a rounding mode, a missing bound). What its results name is
+saved.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from catalogue.kinds import Entry, Pointwise
 from codegen.derivatives import make_derivatives
-from codegen.emit import bindings, kernels, nodes, tables
+from codegen.emit import bindings, docs, kernels, nodes, stubs, tables
 from codegen.plan import make_plan
 
 
@@ -24,4 +24,6 @@ def generate(entries: Iterable[Entry]) -> dict[str, str]:
         **nodes.emit(plan, derivatives, pointwise.info),
         **bindings.emit(plan),
         **pointwise.files(),
+        **stubs.emit(plan),
+        **docs.emit(plan, derivatives),
     }

@@ -37,7 +37,7 @@ class CatalogueError(Exception):
 
 
 def caller(depth: int = 2) -> Where:
-    """Where the code stands that called the caller; for helper functions of a catalogue file, where that file called them."""
+    """Where the code stands that called the caller; for helpers of a catalogue file, where it called them."""
     frame = found = sys._getframe(depth)
     while (
         frame.f_code.co_name != "<module>"

@@ -1,4 +1,4 @@
-"""What the entries become: one OpPlan per operator of the runtime (functional, in place, out=), and the Python names they get.
+"""What the entries become: an OpPlan per operator of the runtime (functional, in place, out=), and the Python names.
 
 Everything an emitter needs to know is decided here, so that emitters only write text.
 """

@@ -21,9 +21,17 @@ _BASES = {
 }
 
 
+_SHADOWED = frozenset({"int", "float", "bool", "str", "dtype", "device", "layout"})
+"""Names of types that are names of methods too: stubs write `_int`."""
+
+
+def _stub_name(base: str) -> str:
+    return " | ".join("_" + word if word in _SHADOWED else word for word in _BASES[base].split(" | "))
+
+
 def annotation(t: Type) -> str:
     """A type as a stub writes it."""
-    base = _BASES[t.base]
+    base = _stub_name(t.base)
     if t.is_list:
         element = f"{base} | None" if t.element_optional else base
         base = f"Sequence[{element}]"
@@ -42,11 +50,12 @@ def default(a: Argument) -> str:
     return repr(value)
 
 
-def result(returns: tuple[Return, ...]) -> str:
+def result(returns: tuple[Return, ...], typed: bool = False) -> str:
+    """The type of a result; `typed`: as a stub writes it."""
+
     def one(r: Return) -> str:
-        if r.type.is_list:
-            return f"tuple[{_BASES[r.type.base]}, ...]"
-        return _BASES[r.type.base]
+        base = _stub_name(r.type.base) if typed else _BASES[r.type.base]
+        return f"tuple[{base}, ...]" if r.type.is_list else base
 
     if not returns:
         return "None"
@@ -66,7 +75,7 @@ def parameters(signature: Signature, form: str, typed: bool) -> list[str]:
     keyword = False
     for i, a in enumerate(arguments):
         if signature.varargs and not a.keyword_only:
-            parts.append(f"*{a.name}" + (": int | Sequence[int]" if typed else ""))
+            parts.append(f"*{a.name}" + (": _int | Sequence[_int]" if typed else ""))
             keyword = True
             continue
         if a.keyword_only and not keyword:

@@ -102,8 +102,8 @@ def _packet(packet: Packet) -> str:
         *[f"    {_overload(s)}," for s in packet.signatures],
         "};",
         f"extern const char doc_{symbol}[] =\n{literal};",
-        f"extern const Packet packet_{symbol} = {{{cpp.string(packet.name)}, {cpp.string(packet.qualname)}, overloads_{symbol}, "
-        f"{len(packet.signatures)}, doc_{symbol}}};",
+        f"extern const Packet packet_{symbol} = {{{cpp.string(packet.name)}, {cpp.string(packet.qualname)}, "
+        f"overloads_{symbol}, {len(packet.signatures)}, doc_{symbol}}};",
     ]
     if packet.form == "property":
         lines.append(f"Object* {symbol}(Object* self, void*) {{ return call_property(packet_{symbol}, self); }}")

@@ -1,4 +1,4 @@
-"""Autograd nodes: what each saves and how it computes gradients (nodes_*.cpp), and the formulas it expects (formulas.h)."""
+"""Autograd nodes: what each saves, how it computes gradients (nodes_*.cpp), which formulas it expects (formulas.h)."""
 
 from __future__ import annotations
 

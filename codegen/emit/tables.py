@@ -1,4 +1,4 @@
-"""Op objects with their argument tables, unboxed kernels and call wrappers: tables_*.cpp, ops.h, op_objects.h, all_ops.cpp."""
+"""Op objects, their argument tables and kernels, call wrappers: tables_*.cpp, ops.h, op_objects.h, all_ops.cpp."""
 
 from __future__ import annotations
 
@@ -59,21 +59,12 @@ def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -
     lines = []
     functions = kernel_functions(ops)
     for space in ("meta", "kernels", "composite"):
-        if declarations := [f.declaration for f in functions if f.namespace == space]:
-            lines.append(f"namespace {space} {{\n" + "\n".join(declarations) + f"\n}}  // namespace {space}")
+        lines += _namespace(space, [f.declaration for f in functions if f.namespace == space])
     infos = [info_of(entry) for entry in entries if isinstance(entry, Pointwise)]
-    if infos:
-        lines.append(
-            "namespace tables {\n"
-            + "\n".join(f"extern const PointwiseInfo {i};" for i in infos)
-            + "\n}  // namespace tables"
-        )
+    lines += _namespace("tables", [f"extern const PointwiseInfo {i};" for i in infos])
     nodes = dict.fromkeys(node for op in ops if (node := node_of(op)))
-    if nodes:
-        lines.append(
-            "namespace nodes {\n" + "\n".join(f"extern const NodeInfo {n};" for n in nodes) + "\n}  // namespace nodes"
-        )
-    lines.append("namespace op {\n" + "\n".join(f"extern Op {op.symbol};" for op in ops) + "\n}  // namespace op")
+    lines += _namespace("nodes", [f"extern const NodeInfo {n};" for n in nodes])
+    lines += _namespace("op", [f"extern Op {op.symbol};" for op in ops])
     bodies = Bodies(plan)
     definitions = [
         f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([op.schema for op in ops])
@@ -94,6 +85,10 @@ def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -
         ops=[_op(op, node_of, info_of) for op in ops],
         wrappers=wrappers,
     )
+
+
+def _namespace(name: str, lines: list[str]) -> list[str]:
+    return [f"namespace {name} {{", *lines, f"}}  // namespace {name}"] if lines else []
 
 
 def _arguments(op: OpPlan) -> list[str]:
