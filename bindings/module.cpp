@@ -46,6 +46,7 @@ int exec(Object* module) {
     init_generator(module);
     init_grad_modes(module);
     init_threads(module);
+    init_storages(module);
     for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions, kAutogradFunctions})
       checked(PyModule_AddFunctions(module, table));
     return 0;

@@ -20,6 +20,7 @@ globals().update(
 )
 _C.install(globals(), "torch")
 
+from vivace import _tensor  # noqa: E402
 from vivace._settings import (  # noqa: E402
     are_deterministic_algorithms_enabled,
     compiled_with_cxx11_abi,
@@ -60,11 +61,21 @@ def _first_repr(tensor):
 
 
 _C._set_repr(_first_repr)
+_tensor.install()
+
+
+def _find_lazy(name):
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"vivace.{_LAZY[name]}"), name)
+    if name.endswith("Tensor"):
+        return _tensor.typed_classes().get(name)
+    function = getattr(importlib.import_module("vivace.functional"), name, None)
+    return function if getattr(function, "__module__", None) == "vivace.functional" else None
 
 
 def __getattr__(name):
-    if name in _LAZY:
-        value = getattr(importlib.import_module(f"vivace.{_LAZY[name]}"), name)
-        globals()[name] = value
-        return value
-    return submodule("vivace", name)
+    value = None if name.startswith("_") else _find_lazy(name)
+    if value is None:
+        return submodule("vivace", name)
+    globals()[name] = value
+    return value

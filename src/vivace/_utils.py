@@ -45,3 +45,15 @@ def _set_state(obj, state):
     for name, value in [*(attributes or {}).items(), *(slots or {}).items()]:
         setattr(obj, name, value)
     return obj
+
+
+def _rebuild_from_bytes(kind, elements, dtype, size, requires_grad):
+    """What plain pickles of tensors call."""
+    import vivace
+
+    result = vivace.empty(size, dtype=dtype)
+    _C._storage_bytes(result)[: len(elements)] = elements
+    if issubclass(kind, _C.Parameter):
+        return kind(result, requires_grad)
+    result.requires_grad_(requires_grad)
+    return result if kind is _C.Tensor else result.as_subclass(kind)

@@ -1,7 +1,5 @@
 """torch.random: the default generator, and fork_rng. The numbers are PyTorch's for the same seed."""
 
-import contextlib
-
 from vivace._C import default_generator
 
 __all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
@@ -32,14 +30,25 @@ def set_rng_state(new_state):
     default_generator.set_state(new_state)
 
 
-@contextlib.contextmanager
-def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
+class fork_rng:
     """What is drawn in the with block leaves no trace in the default stream."""
-    if not enabled:
-        yield
-        return
-    state = get_rng_state()
-    try:
-        yield
-    finally:
-        set_rng_state(state)
+
+    def __init__(self, devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
+        self._enabled = enabled
+
+    def __enter__(self):
+        self._state = get_rng_state()
+
+    def __exit__(self, *exception):
+        if self._enabled:
+            set_rng_state(self._state)
+
+    def __call__(self, function):
+        import functools
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            with fork_rng(enabled=self._enabled):
+                return function(*args, **kwargs)
+
+        return call

@@ -40,10 +40,12 @@ def test_set_grad_enabled_acts_at_once(module: Any) -> None:
 def test_inference_mode(module: Any) -> None:
     torch = module
     with torch.inference_mode():
-        assert torch.is_inference_mode_enabled() and not torch.is_grad_enabled()
+        assert torch.is_inference_mode_enabled()
+        assert not torch.is_grad_enabled()
         with torch.inference_mode(False):
             assert not torch.is_inference_mode_enabled()
-    assert not torch.is_inference_mode_enabled() and torch.is_grad_enabled()
+    assert not torch.is_inference_mode_enabled()
+    assert torch.is_grad_enabled()
 
 
 @pytest.mark.parametrize("bare", [False, True])
@@ -55,9 +57,12 @@ def test_decorators(module: Any, bare: bool) -> None:
         return bool(torch.is_grad_enabled())
 
     decorated = torch.no_grad(enabled) if bare else torch.no_grad()(enabled)
-    assert decorated() is False and torch.is_grad_enabled()
-    assert decorated.__name__ == "enabled" and decorated.__doc__ == "What it says."
-    assert torch.set_grad_enabled(False)(enabled)() is False and torch.is_grad_enabled()
+    assert decorated() is False
+    assert torch.is_grad_enabled()
+    assert decorated.__name__ == "enabled"
+    assert decorated.__doc__ == "What it says."
+    assert torch.set_grad_enabled(False)(enabled)() is False
+    assert torch.is_grad_enabled()
 
 
 def test_generator_runs_in_the_mode_and_its_caller_does_not(module: Any) -> None:
@@ -73,9 +78,11 @@ def test_generator_runs_in_the_mode_and_its_caller_does_not(module: Any) -> None
         return 5
 
     steps = generator()
-    assert next(steps) is False and torch.is_grad_enabled()
+    assert next(steps) is False
+    assert torch.is_grad_enabled()
     assert steps.send(3) == 3
     assert steps.throw(ValueError()) == ("caught", False)
     with pytest.raises(StopIteration) as end:
         next(steps)
-    assert end.value.value == 5 and torch.is_grad_enabled()
+    assert end.value.value == 5
+    assert torch.is_grad_enabled()
