@@ -69,7 +69,9 @@ def __reduce_ex__(self, protocol):
     dense = self.detach().contiguous()
     start = dense.storage_offset() * dense.element_size()
     elements = bytes(_C._storage_bytes(dense)[start : start + dense.nbytes])
-    arguments = (type(self), elements, self.dtype, tuple(self.size()), self.requires_grad)
+    # The classes themselves go by names of torch, which pickle would look up there.
+    kind = {_C.Tensor: "Tensor", _C.Parameter: "Parameter"}.get(type(self), type(self))
+    arguments = (kind, elements, self.dtype, tuple(self.size()), self.requires_grad)
     return _rebuild_from_bytes, arguments, self.__dict__ or None
 
 

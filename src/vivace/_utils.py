@@ -51,6 +51,7 @@ def _rebuild_from_bytes(kind, elements, dtype, size, requires_grad):
     """What plain pickles of tensors call."""
     import vivace
 
+    kind = getattr(_C, kind) if isinstance(kind, str) else kind
     result = vivace.empty(size, dtype=dtype)
     _C._storage_bytes(result)[: len(elements)] = elements
     if issubclass(kind, _C.Parameter):
