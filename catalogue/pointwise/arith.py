@@ -65,6 +65,7 @@ mul = binary(
 neg = unary(
     "neg",
     aliases="negative",
+    operator="-",
     dtypes=numeric,
     kernel=lambda a: -a,
     grad=lambda g: -g,
