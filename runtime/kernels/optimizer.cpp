@@ -1,6 +1,7 @@
 // Steps of SGD and Adam over all parameters in one call. Gradients are read from the parameters; one without is left
 // alone. Arithmetic follows PyTorch's single-tensor loops operation by operation, so that losses agree.
 #include <cmath>
+#include <utility>
 
 #include "generated/kernels.h"
 #include "runtime/kernels/isa/dense.h"
@@ -132,8 +133,11 @@ void fused_adam_(TensorList params, TensorList exp_avgs, TensorList exp_avg_sqs,
 
 TensorRef fused_clip_grad_norm_(TensorList params, double max_norm, double norm_type) {
   double total = 0;
+  DType dtype = default_dtype;  // of the first gradient, if there is one
+  bool first = true;
   for (Tensor* param : params) {
     if (!param->grad) continue;
+    if (std::exchange(first, false)) dtype = param->grad->dtype();
     TensorRef grad = dense_in(param->grad, compute_of(param->grad->dtype()));
     visit_compute(grad->dtype(), "_fused_clip_grad_norm_", [&]<class T>() {
       const T* g = grad->data<T>();
@@ -143,7 +147,7 @@ TensorRef fused_clip_grad_norm_(TensorList params, double max_norm, double norm_
       } else {
         for (int64_t i = 0; i < n; ++i) {
           const double x = std::fabs(double(g[i]));
-          total = std::isinf(norm_type) ? std::max(total, x) : total + std::pow(x, norm_type);
+          total = std::isinf(norm_type) ? (x > total || x != x ? x : total) : total + std::pow(x, norm_type);
         }
       }
     });
@@ -152,7 +156,7 @@ TensorRef fused_clip_grad_norm_(TensorList params, double max_norm, double norm_
                       : std::isinf(norm_type) ? total
                                               : std::pow(total, 1 / norm_type);
   const double scale = max_norm / (norm + 1e-6);
-  if (scale < 1) {
+  if (!(scale >= 1)) {  // NaN scales, too
     for (Tensor* param : params) {
       if (!param->grad) continue;
       Array g(param->grad, compute_of(param->grad->dtype()));
@@ -162,7 +166,7 @@ TensorRef fused_clip_grad_norm_(TensorList params, double max_norm, double norm_
       g.finish();
     }
   }
-  return scalar_tensor(Scalar(norm), DType::Float32);
+  return scalar_tensor(Scalar(norm), dtype);
 }
 
 }  // namespace vivace::kernels
