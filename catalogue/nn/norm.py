@@ -103,6 +103,13 @@ group_norm = op(
     doc="Shifts and scales groups of channels to mean 0 and variance 1.",
 )
 
+group_norm_torch = composite(
+    "group_norm.torch(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
+    "bool cudnn_enabled=True) -> Tensor",
+    kernel="group_norm_torch",
+    doc=group_norm.doc,
+)
+
 instance_norm = composite(
     "instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? weight=None, "
     "Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05) -> Tensor",
@@ -118,7 +125,7 @@ instance_norm = composite(
 rms_norm = composite(
     "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
     kernel="rms_norm",
-    namespace="nn.functional",
+    aliases=("nn.functional.rms_norm",),
     samples=lambda s: [s(s.t(3, 4), (4,)), s(s.t(2, 3, 4), (3, 4), s.t(3, 4), 1e-3)],
     doc="Scales the last dims to a root mean square of 1.",
 )

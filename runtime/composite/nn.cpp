@@ -43,6 +43,10 @@ TensorRef layer_norm_torch(Tensor& input, IntList normalized_shape, Tensor* weig
   return ops::layer_norm(input, normalized_shape, weight, bias, eps);
 }
 
+TensorRef group_norm_torch(Tensor& input, int64_t num_groups, Tensor* weight, Tensor* bias, double eps, bool) {
+  return ops::group_norm(input, num_groups, weight, bias, eps);
+}
+
 TensorRef batch_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias,
                      bool training, double momentum, double eps) {
   if (training) return ops::batch_norm_train(input, weight, bias, running_mean, running_var, momentum, eps);

@@ -60,7 +60,7 @@ TensorRef embedding(Tensor& input, Tensor& weight, std::optional<int64_t> paddin
         "embedding: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
         "but got ",
         input.dtype(), " instead");
-  if (sparse) fail_not_implemented("embedding: sparse gradients are not supported");
+  if (sparse && weight.requires_grad()) fail_not_implemented("embedding: sparse gradients are not supported");
   kernels::wrap_padding_idx(padding_idx, weight.sizes()[0]);
   Dims sizes(input.sizes());
   sizes.push(weight.sizes()[1]);

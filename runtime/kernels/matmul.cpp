@@ -1,5 +1,7 @@
 // Products of vectors, matrices and batches of matrices: shape rules, and kernels over gemm.
 #include "runtime/kernels/matmul.h"
+#include <string_view>
+
 #include "generated/kernels.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/gemm.h"
@@ -40,7 +42,8 @@ void check_added(const char* op, const Tensor& self, const Tensor& a, const Scal
                  IntList result) {
   if (self.dtype() != a.dtype()) [[unlikely]]
     fail(op, ": self and mat1 must have the same dtype, but got ", self.dtype(), " and ", a.dtype());
-  if (!is_differentiable(self.dtype()) && !(beta.is_integral() && alpha.is_integral())) [[unlikely]]
+  const bool is_batched = std::string_view(op).ends_with("bmm");  // PyTorch's batched ones truncate the factors
+  if (!is_batched && !is_differentiable(self.dtype()) && !(beta.is_integral() && alpha.is_integral())) [[unlikely]]
     fail(op, ": for integral input tensors, arguments alpha and beta must not be floating point numbers");
   const IntList sizes = self.sizes();
   bool fits = sizes.size() <= result.size();

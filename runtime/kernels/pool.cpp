@@ -142,6 +142,11 @@ struct Mean {
 };
 
 void mean_of_cells(Tensor& input, const Cells& cells, const Mean& mean, Tensor& out) {
+  if (input.dtype() == DType::Int64) {
+    TensorRef wide = empty(out.sizes(), DType::Float64), in = to_dtype(input, DType::Float64);
+    mean_of_cells(*in, cells, mean, *wide);
+    return copy_into(out, *wide);
+  }
   const DType compute = compute_of(out.dtype());
   TensorRef x = kernels::dense_in(&input, compute);
   kernels::RowBuffer buffer(out, out.dim(), compute);
@@ -197,7 +202,7 @@ TensorRef max_pool_backward(Tensor& grads, Tensor&, IntList input_sizes) {
 }
 TensorRef avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool,
                    std::optional<int64_t> divisor) {
-  kernels::check_floating(input.dtype(), "avg_pool");
+  if (input.dtype() != DType::Int64) kernels::check_floating(input.dtype(), "avg_pool");
   if (divisor == 0) fail("avg_pool: divisor must be not zero");
   return empty(
       pooled_sizes("avg_pool", input, kernel_size, stride, padding, no_dilation(kernel_size.size()), ceil_mode),
