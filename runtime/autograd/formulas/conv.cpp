@@ -22,7 +22,12 @@ std::tuple<TensorRef, TensorRef> conv_input_grad_backward(Tensor& g, Tensor& gra
                                                           IntList padding, IntList dilation, int64_t groups,
                                                           Needs needs) {
   TensorRef x, w;
-  if (wants(needs, 0)) x = ops::conv(g, weight, nullptr, stride, padding, dilation, groups);
+  if (wants(needs, 0)) {
+    x = ops::conv(g, weight, nullptr, stride, padding, dilation, groups);
+    // Output padding beyond the stride leaves room for windows that the transposed convolution didn't have.
+    for (int64_t d = 2; d < grads.dim(); ++d)
+      if (x->sizes()[d] != grads.sizes()[d]) x = ops::narrow(*x, d, 0, grads.sizes()[d]);
+  }
   if (wants(needs, 1)) w = ops::conv_weight_grad(grads, g, weight.sizes(), stride, padding, dilation, groups);
   return {std::move(x), std::move(w)};
 }
