@@ -1,7 +1,7 @@
 """Declares operators. Each function here makes one frozen entry that knows the catalogue line it stands on.
 
 A kind carries the defaults (schema, variants, dtype rule); an entry states what differs. Entries register themselves,
-and `discover()` imports every module under catalogue/, so nothing lists operators. What an entry becomes: codegen/plan.py.
+and `discover()` imports every module under catalogue/, so nothing lists operators. For what follows see codegen/plan.py.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ def binary(
     overloads: Mapping[str, str] = MappingProxyType({"Tensor": "TT", "Scalar": "TS"}),
     **options: Any,
 ) -> Pointwise:
-    """`NAME.Tensor(self, other)` and `NAME.Scalar(self, Scalar other)`, in place, out=. Lambdas call the operands `a`, `b`.
+    """`NAME.Tensor(self, other)` and `NAME.Scalar(self, Scalar other)`, in place, out=. Lambdas say `a`, `b`.
 
     `overloads` maps an overload's name to its form: "TT", "TS" (other is a number), "ST" (self is a number: `2 - a`).
     """
@@ -322,7 +322,7 @@ def op(
     device_neutral: bool = False,
     **options: Any,
 ) -> Op:
-    """One overload with a kernel in runtime/kernels/. One that is only in place is `NAME_(Tensor(a!) self) -> Tensor(a!)`."""
+    """One overload with a kernel in runtime/kernels/. In-place-only: `NAME_(Tensor(a!) self) -> Tensor(a!)`."""
     where = caller()
     if structured is None:
         structured = "(a!)" not in schema and not device_neutral

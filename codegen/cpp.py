@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from codegen.model import Argument, Return, Schema, Symbol, Type
 
 DROPPED = frozenset({"layout", "pin_memory", "requires_grad"})
@@ -157,7 +156,7 @@ def unboxed(arguments: tuple[Argument, ...], array: str = "a") -> list[str]:
 
 
 def parameters(arguments: tuple[Argument, ...], defaults: bool = False) -> str:
-    """The parameter list of a call wrapper or kernel; `defaults`: as in a header, for the last arguments that have them."""
+    """The parameters of a call wrapper or kernel; `defaults`: as in a header, for the last arguments that have them."""
     given = [a for _, a in passed(arguments)]
     first = len(given)
     while defaults and first > 0 and not given[first - 1].required:

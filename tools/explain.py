@@ -1,7 +1,7 @@
 """Prints all that an entry of the catalogue becomes: `python tools/explain.py logaddexp [--all]`.
 
-Its source, the operators and their tables, the loops, the autograd node, the Python names and their stubs. Without --all
-only the first loops are shown.
+Its source, the operators and their tables, the loops, the autograd node, the Python names and their stubs. Without
+--all only the first loops are shown.
 """
 
 from __future__ import annotations

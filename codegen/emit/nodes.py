@@ -13,7 +13,7 @@ from codegen.emit.kernels import FusedGrad
 from codegen.expr import Expr
 from codegen.model import CatalogueError, Type
 from codegen.plan import OpPlan, Plan
-from codegen.render import render
+from codegen.render import render, wrap
 
 InfoOf = Callable[[FusedGrad], str | None]
 Used = dict[str, OpPlan]
@@ -125,21 +125,16 @@ class _Emitter:
         if term.type is None or not term.type.is_tensor:
             raise CatalogueError(n.entry.where, f"the gradient {output!r} of {n.op.schema.full_name} is no tensor")
         self._note_formulas(n)
-        plain = [*scope.lines, f"out[{i}] = {_released(term)};"]
+        nloads = len(self._scope(n, output).lines)
+        loads, statements = scope.lines[:nloads], scope.lines[nloads:]
+        plain = _into(f"out[{i}]", statements, term)
         table = self.info_of(fused) if fused else None
         if fused is None or table is None:
-            return plain
+            return [*loads, *plain]
         self.tables[table] = None
-        loads, values = _fused_values(n, fused)
-        return [
-            "if (tls.grad_mode) {",
-            *_indent(plain, 2),
-            "} else {",
-            *_indent(
-                [*loads, f"const Value v[] = {{{', '.join(values)}}};", f"out[{i}] = pointwise(tables::{table}, v);"], 2
-            ),
-            "}",
-        ]
+        values = ", ".join(_fused_values(n, fused))
+        quick = [f"const Value v[] = {{{values}}};", f"out[{i}] = pointwise(tables::{table}, v);"]
+        return [*loads, "if (tls.grad_mode) {", *_indent(plain, 2), "} else {", *_indent(quick, 2), "}"]
 
     def _scope(self, n: NodePlan, output: Expr) -> Scope:
         scope = Scope(self.plan, n.entry.where, "*grads[0]", {}, used=self.used, formulas=self.formulas)
@@ -159,11 +154,16 @@ def _indent(lines: list[str], n: int) -> list[str]:
     return [" " * n + line for line in lines]
 
 
-def _released(term: Term) -> str:
-    """The reference of a local handle given away: `*t0` -> `share(t0.get())`."""
+def _into(target: str, statements: list[str], term: Term) -> list[str]:
+    """The statements, and the reference of the tensor that they end in given away."""
+    handle = term.text.removeprefix("*")
+    head = f"const TensorRef {handle} = "
+    if statements and statements[-1].startswith(head):
+        return [*statements[:-1], f"{target} = {statements[-1].removeprefix(head).removesuffix(';')}.release();"]
     if term.text.startswith("*grads["):
-        return f"share({term.text[1:]})"
-    return f"share({term.text[1:]}.get())" if term.text.startswith("*") else f"share(&{term.text})"
+        return [*statements, f"{target} = share({handle});"]
+    pointer = f"{handle}.get()" if term.text.startswith("*") else f"&{term.text}"
+    return [*statements, f"{target} = share({pointer});"]
 
 
 def _whole_result(n: NodePlan) -> str:
@@ -218,20 +218,16 @@ def _still_optional(n: NodePlan, name: str, t: Type) -> bool:
     return t.optional and not told_apart
 
 
-def _fused_values(n: NodePlan, fused: FusedGrad) -> tuple[list[str], list[str]]:
-    loads, values = [], []
+def _fused_values(n: NodePlan, fused: FusedGrad) -> list[str]:
+    """What a fused kernel reads, as Values; tensors among it are unpacked already."""
+    values = []
     for name in (*fused.inputs, *fused.params):
         if name == "g":
             values.append("Value::of(grads[0])")
             continue
         k = n.save_index(name)
-        if _is_tensor(n.saves[k]):
-            local = _local(name)
-            loads.append(f"const TensorRef {local} = saved_tensor(node, {k});")
-            values.append(f"Value::of({local}.get())")
-        else:
-            values.append(f"saved_value(node, {k})")
-    return loads, values
+        values.append(f"Value::of({_local(name)}.get())" if _is_tensor(n.saves[k]) else f"saved_value(node, {k})")
+    return values
 
 
 def _is_tensor(save: Save) -> bool:
@@ -272,5 +268,5 @@ def _info(n: NodePlan) -> str:
         f".nondiff_outputs = {nondiff:#x}" if nondiff else "",
     ]
     lines.append(f"extern const NodeInfo {n.symbol};")
-    lines.append(f"const NodeInfo {n.symbol} = {{{', '.join(f for f in fields if f)}}};")
+    lines.append(wrap(f"const NodeInfo {n.symbol} = {{", [f for f in fields if f], "};"))
     return "\n".join(lines)
