@@ -1,7 +1,7 @@
 """Declares operators. Each function here makes one frozen entry that knows the catalogue line it stands on.
 
 A kind carries the defaults (schema, variants, dtype rule); an entry states what differs. Entries register themselves,
-and `discover()` imports every module under catalogue/, so nothing lists operators. For what follows see codegen/plan.py.
+and `discover()` imports every module under catalogue/, so nothing lists operators. What follows: codegen/plan.py.
 """
 
 from __future__ import annotations
