@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-
 NAMES = ["bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64", "complex64"]
 
 
