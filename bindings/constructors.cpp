@@ -62,8 +62,8 @@ Object* tensor(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords)
     refuse_pinning("tensor", a[4]);
     if (is_tensor(a[0]))
       warn(
-          "To copy construct from a tensor, it is recommended to use sourceTensor.alias().clone() or "
-          "sourceTensor.alias().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
+          "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+          "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
     return finish(tensor_from_data(a[0], pointer(dtype), pointer(device)), requires_grad);
   });
 }
@@ -151,6 +151,7 @@ Object* asarray(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords
     const auto device = device_argument("asarray", a[2]);
     const bool always_copy = bool_argument("asarray", "copy", a[3], false);
     const bool never_copy = a[3] && a[3] != Py_None && !always_copy;
+    const bool given = a[4] && a[4] != Py_None;
     const bool requires_grad = bool_argument("asarray", "requires_grad", a[4], false);
     TensorRef result = alias_of(a[0], dtype);
     if (!result) {
@@ -163,13 +164,42 @@ Object* asarray(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords
         fail_value("can't alias tensor with dtype '", result->dtype(), "' into dtype '", *dtype, "'.");
       if (never_copy && device && *device != result->device()) fail_value("can't alias tensor into another device.");
       result = convert(*result, dtype, device);
-      if (result->requires_grad() && !requires_grad) result = alias(*result);
+      if (result->requires_grad() && given && !requires_grad) result = alias(*result);
     }
     return finish(std::move(result), requires_grad);
   });
 }
 
+/// t.new_tensor(data): a tensor of t's dtype unless told otherwise.
+Object* new_tensor(Object* self, Object* const* args, Py_ssize_t nargs, Object* keywords) {
+  return guarded([&]() -> Object* {
+    static constexpr Signature signature = {
+        "new_tensor", 1, 1, {"data", "dtype", "device", "requires_grad", "layout", "pin_memory"}};
+    Object* a[6];
+    sort_arguments(signature, args, nargs, keywords, a);
+    const Tensor& t = *reinterpret_cast<Tensor*>(self);
+    const DType dtype = dtype_argument("new_tensor", a[1]).value_or(t.dtype());
+    const Device device = device_argument("new_tensor", a[2]).value_or(t.device());
+    refuse_pinning("new_tensor", a[5]);
+    return finish(tensor_from_data(a[0], &dtype, &device), bool_argument("new_tensor", "requires_grad", a[3], false));
+  });
+}
+
+/// t.new(...): the constructor of old, for t's dtype.
+Object* new_legacy(Object* self, Object* args, Object* kwargs) {
+  return legacy_tensor_new(reinterpret_cast<Tensor*>(self)->dtype(), args, kwargs);
+}
+
 }  // namespace
+
+PyMethodDef kConstructorMethods[] = {
+    keyword_function("new_tensor", new_tensor,
+                     "new_tensor(data, *, dtype=None, device=None, requires_grad=False) -> Tensor\n\n"
+                     "A new tensor of data, with the dtype and device of this one."),
+    {"new", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(new_legacy)), METH_VARARGS | METH_KEYWORDS,
+     "new(*sizes) or new(data) -> Tensor\n\nA new tensor with the dtype of this one."},
+    kNoMethod,
+};
 
 PyMethodDef kConstructorFunctions[] = {
     keyword_function("tensor", tensor,

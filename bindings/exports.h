@@ -24,10 +24,11 @@ extern PyMethodDef kNumpyFunctions[];        // from_numpy
 extern PyMethodDef kDlpackFunctions[];       // from_dlpack
 
 // methods of Tensor
-extern PyMethodDef kItemMethods[];    // item, tolist, __complex__, __contains__, ...
-extern PyMethodDef kNumpyMethods[];   // numpy, __array__
-extern PyMethodDef kDlpackMethods[];  // __dlpack__, __dlpack_device__
-extern PyGetSetDef kNumpyGetSets[];   // __array_interface__, __array_struct__
+extern PyMethodDef kConstructorMethods[];  // new_tensor, new
+extern PyMethodDef kItemMethods[];         // item, tolist, __complex__, __contains__, ...
+extern PyMethodDef kNumpyMethods[];        // numpy, __array__
+extern PyMethodDef kDlpackMethods[];       // __dlpack__, __dlpack_device__
+extern PyGetSetDef kNumpyGetSets[];        // __array_interface__, __array_struct__
 
 // slots of Tensor
 Object* tensor_subscript(Object* self, Object* key);                 // mp_subscript

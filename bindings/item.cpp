@@ -55,6 +55,25 @@ Object* tensor_complex(Object* self, Object*) {
   });
 }
 
+/// A 0-dim tensor is formatted as its number, others as objects are.
+Object* tensor_format(Object* self, Object* specification) {
+  return guarded([&] {
+    const Tensor& t = tensor_of(self);
+    if (t.dim() > 0 || t.is_meta()) {
+      static Object* const format =
+          checked(PyObject_GetAttrString(reinterpret_cast<Object*>(&PyBaseObject_Type), "__format__"));
+      return PyObject_CallFunctionObjArgs(format, self, specification, nullptr);
+    }
+    auto number = Ref<Object>::steal(checked(element_to_python(only_element(t), t.dtype())));
+    return PyObject_Format(number.get(), specification);
+  });
+}
+
+Object* tensor_is_nonzero(Object* self, Object*) {
+  const int truth = tensor_bool(self);
+  return truth < 0 ? nullptr : PyBool_FromLong(truth);
+}
+
 /// The number, a complex one without imaginary part as a float.
 Object* real_number(const Tensor& t, const char* target) {
   auto number = Ref<Object>::steal(checked(element_to_python(only_number(t), t.dtype())));
@@ -156,6 +175,8 @@ int tensor_contains(Object* self, Object* element) {
 PyMethodDef kItemMethods[] = {
     {"item", tensor_item, METH_NOARGS, "item() -> number\n\nThe only element as a Python number."},
     {"tolist", tensor_tolist, METH_NOARGS, "tolist() -> list or number\n\nThe elements as nested lists."},
+    {"is_nonzero", tensor_is_nonzero, METH_NOARGS, "is_nonzero() -> bool\n\nWhether the only element is not zero."},
+    {"__format__", tensor_format, METH_O, nullptr},
     {"__complex__", tensor_complex, METH_NOARGS, nullptr},
     kNoMethod,
 };

@@ -163,6 +163,7 @@ void init_tensor_type(Object* module) {
   static std::vector<PyMethodDef> methods;
   static std::vector<PyGetSetDef> getset;
   append(methods, kTensorMethods);
+  append(methods, kConstructorMethods);
   append(methods, kItemMethods);
   append(methods, kNumpyMethods);
   append(methods, kDlpackMethods);

@@ -212,3 +212,11 @@ def test_legacy_constructors(module: Any) -> None:
             module.Tensor(bad)
     with pytest.raises(RuntimeError, match="negative dimension -1"):
         module.Tensor(-1)
+
+
+def test_new_tensor(module: Any) -> None:
+    t = module.tensor([1, 2])
+    assert t.new_tensor([1.5]).tolist() == [1]
+    assert t.new_tensor(1.5, dtype=module.float64, requires_grad=True).dtype is module.float64
+    assert t.new([3, 4]).tolist() == [3, 4]
+    assert t.new(2, 3).shape == (2, 3)

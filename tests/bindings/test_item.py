@@ -30,7 +30,9 @@ def test_conversions(module: Any) -> None:
     assert float(module.tensor(3)) == 3.0
     assert float(module.tensor(2 + 0j)) == 2.0
     assert complex(module.tensor(2.0)) == 2 + 0j
-    assert f"{module.tensor(3):d}" == "3"
+    assert f"{module.tensor(3):d} {module.tensor(2.5):.2f}" == "3 2.50"
+    with pytest.raises(TypeError, match="unsupported format string"):
+        f"{module.tensor([2.5]):.2f}"
     for convert in (int, float, complex):
         with pytest.raises(ValueError, match="only one element tensors can be converted to Python scalars"):
             convert(module.tensor([1.0, 2.0]))
