@@ -118,7 +118,9 @@ class Optimizer:
                 raise TypeError(
                     "optimizer can only optimize Tensors, but one of the params is " + vivace.typename(parameter)
                 )
-            if not (self.defaults.get("differentiable") or parameter.is_leaf or parameter.retains_grad):
+            if not (
+                self.defaults.get("differentiable") or parameter.is_leaf or getattr(parameter, "retains_grad", False)
+            ):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is _REQUIRED and name not in param_group:
