@@ -205,8 +205,10 @@ def array(value: Any) -> Any:
     if not hasattr(value, "detach"):
         return np.asarray(value)
     name = dtype_name(value.dtype)
-    value = value.detach()
-    return (value.float() if name in ("bfloat16", "float16") else value.resolve_conj()).numpy().copy()
+    value = value.detach().clone()
+    if name in ("bfloat16", "float16"):
+        value = value.float()
+    return (value.resolve_conj() if hasattr(value, "resolve_conj") else value).numpy()
 
 
 def dtype_of(value: Any) -> str:

@@ -44,7 +44,12 @@ def record_sample(module: Any, entry: Entry, number: int) -> dict[str, Any]:
     record: dict[str, Any] = {"out": pack_all(module, support.make(module, entry, number)())}
     call = support.make(module, entry, number, dtype="float64", grad=True)
     if call.leaves:
-        gradients = support.gradients(call)
+        try:
+            gradients = support.gradients(call)
+        except RuntimeError as error:
+            if "derivative" not in str(error) or "not implemented" not in str(error):
+                raise
+            gradients = None
         if gradients is not None:
             record["grad"] = [
                 None if g is None else recorded.pack(support.array(g), support.dtype_of(g)) for g in gradients
