@@ -144,10 +144,10 @@ def is_tensor(module: Any, value: Any) -> bool:
     return isinstance(value, module.Tensor)
 
 
-def resolve(module: Any, entry: Entry, name: str | None = None) -> Callable[..., Any]:
-    """What a user would call: the function, else the method."""
+def resolve(module: Any, entry: Entry, name: str = "", method: bool = False) -> Callable[..., Any]:
+    """What a user would call: the function, else the method (first the method if asked for)."""
     name = name or entry.name
-    if "function" in entry.variants:
+    if "function" in entry.variants and not method:
         place = module
         for part in () if entry.namespace == "torch" else entry.namespace.split("."):
             place = getattr(place, part)

@@ -74,6 +74,7 @@ Storage* bare_header(void* data, size_t nbytes) {
   s->nbytes = nbytes;
   s->refcount = 1;
   s->size_class = kUnpooled;
+  s->device = Device{};
   return s;
 }
 
