@@ -1,5 +1,6 @@
 """Draws a curve and small grey images into a PNG file, with nothing but the standard library."""
 
+import itertools
 import struct
 import zlib
 
@@ -51,7 +52,7 @@ class Picture:
             (x + width * i // max(len(values) - 1, 1), y + height - int(height * value / top))
             for i, value in enumerate(values)
         ]
-        for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+        for (x0, y0), (x1, y1) in itertools.pairwise(points):
             self.line(x0, y0, x1, y1, CURVE)
 
     def image(self, x, y, rows, scale):

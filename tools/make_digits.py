@@ -1,6 +1,7 @@
 """Makes examples/data/digits.gz of the digits that scikit-learn brings: python tools/make_digits.py [scikit_learn.whl]
 
-Without a wheel the installed package is read. The file is a gzip of 1,797 records, each of 64 pixels (0 to 16) and a label.
+Without a wheel the installed package is read. The file is a gzip of 1,797 records, each of 64 pixels (0 to 16) and a
+label.
 """
 
 import gzip
@@ -26,7 +27,8 @@ def read_source():
 def main():
     lines = gzip.decompress(read_source()).decode().split()
     records = [bytes(int(float(x)) for x in line.split(",")) for line in lines]
-    assert {len(r) for r in records} == {65} and max(map(max, records)) == 16
+    assert {len(r) for r in records} == {65}
+    assert max(map(max, records)) == 16
     TARGET.parent.mkdir(exist_ok=True)
     TARGET.write_bytes(gzip.compress(b"".join(records), 9, mtime=0))
     print(f"{TARGET}: {len(records)} digits, {TARGET.stat().st_size} bytes")

@@ -18,8 +18,10 @@ from torch import nn as again
 import vivace, vivace.nn
 import helper
 
-assert torch is vivace and nn is again is vivace.nn is sys.modules["torch.nn"]
-assert nn.__spec__.name == "vivace.nn" and __spec__ is None
+assert torch is vivace
+assert nn is again is vivace.nn is sys.modules["torch.nn"]
+assert nn.__spec__.name == "vivace.nn"
+assert __spec__ is None
 assert sys.modules["__main__"].__dict__ is globals()
 print(torch.__version__, __name__, sys.argv[1:], sys.path[0] == helper.FOLDER)
 
@@ -65,7 +67,8 @@ def test_traceback_starts_in_the_script(folder: Path) -> None:
     result = run(folder, "script.py", "fail")
     assert result.returncode == 1
     lines = result.stderr.splitlines()
-    assert lines[0] == "Traceback (most recent call last):" and lines[-1] == "ValueError: boom"
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1] == "ValueError: boom"
     files = [line.split('"')[1] for line in lines if line.startswith("  File ")]
     assert files == ["script.py", "script.py"]
 
@@ -76,12 +79,14 @@ def test_exit_status(folder: Path) -> None:
 
 def test_syntax_error(folder: Path) -> None:
     result = run(folder, "syntax.py")
-    assert result.returncode == 1 and result.stderr.startswith('  File "syntax.py", line 1')
+    assert result.returncode == 1
+    assert result.stderr.startswith('  File "syntax.py", line 1')
 
 
 def test_no_such_file(folder: Path) -> None:
     result = run(folder, "missing.py")
-    assert result.returncode == 2 and "can't open file" in result.stderr
+    assert result.returncode == 2
+    assert "can't open file" in result.stderr
 
 
 def test_module_and_code(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is drawn in tests/random: named functions of the module, with whether their numbers are PyTorch's bit for bit."""
+"""What is drawn in tests/random: functions of the module, each with whether its numbers are PyTorch's bit for bit."""
 
 from __future__ import annotations
 

@@ -1,0 +1,118 @@
+"""save and load: round trips, shared storages, files of PyTorch (tests/data/checkpoint.pt), and what is refused."""
+
+from __future__ import annotations
+
+import collections
+import io
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHECKPOINT = Path(__file__).parents[1] / "data" / "checkpoint.pt"
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16")
+DTYPES += ("float32", "float64", "complex64", "complex128")
+
+
+def round_trip(torch: Any, obj: Any, **options: Any) -> Any:
+    file = io.BytesIO()
+    torch.save(obj, file)
+    file.seek(0)
+    return torch.load(file, **options)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype(module: Any, dtype: str) -> None:
+    t = module.arange(6).to(getattr(module, dtype)).view(2, 3).t()
+    back = round_trip(module, t)
+    assert back.dtype == t.dtype
+    assert back.stride() == t.stride()
+    assert back.tolist() == t.tolist()
+
+
+def test_containers(module: Any) -> None:
+    obj = {
+        "numbers": [1, 2.5, True, None, 10**30, 1 + 2j],
+        "text": ("x", b"y"),
+        "set": {1, 2},
+        "ordered": collections.OrderedDict(a=1),
+        "types": [module.float32, module.Size([2, 3]), module.device("cpu")],
+    }
+    assert round_trip(module, obj) == obj
+
+
+def test_shared_storage_stays_shared(module: Any) -> None:
+    base = module.arange(100.0)
+    a, b = round_trip(module, [base, base[::2]])
+    a[0] = 99
+    assert b[0].item() == 99
+
+
+def test_parameters_and_state_dict(module: Any) -> None:
+    model = module.nn.Linear(3, 4)
+    optimizer = module.optim.Adam(model.parameters())
+    model(module.rand(2, 3)).sum().backward()
+    optimizer.step()
+    back = round_trip(module, {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "w": model.weight})
+    other = module.nn.Linear(3, 4)
+    other.load_state_dict(back["model"])
+    assert other.weight.tolist() == model.weight.tolist()
+    assert isinstance(back["w"], module.nn.Parameter)
+    assert back["w"].requires_grad
+    assert back["optimizer"]["param_groups"] == optimizer.state_dict()["param_groups"]
+
+
+def test_whole_module_needs_trust(module: Any) -> None:
+    model = module.nn.Sequential(module.nn.Linear(2, 3), module.nn.ReLU())
+    with pytest.raises(pickle.UnpicklingError, match="not an allowed global"):
+        round_trip(module, model)
+    x = module.rand(4, 2)
+    assert round_trip(module, model, weights_only=False)(x).tolist() == model(x).tolist()
+
+
+def test_reads_a_file_of_pytorch(module: Any) -> None:
+    state = module.load(CHECKPOINT)
+    assert list(state) == ["weight", "half", "index", "nested"]
+    assert state["weight"].tolist() == [[0.0, 0.5, 1.0], [1.5, 2.0, 2.5]]
+    assert state["weight"].requires_grad
+    assert state["half"].dtype == module.bfloat16
+    assert state["index"].tolist() == [0, 2, 4]
+    assert state["nested"] == {"epoch": 3, "name": "x", "shape": module.Size([2, 3])}
+
+
+class Evil:
+    def __reduce__(self) -> Any:
+        return (print, ("should not happen",))
+
+
+def test_code_is_not_run(module: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(pickle.UnpicklingError, match=r"builtins\.print"):
+        round_trip(module, Evil())
+    assert capsys.readouterr().out == ""
+
+
+def test_safe_globals(module: Any) -> None:
+    with module.serialization.safe_globals([collections.deque]):
+        assert round_trip(module, collections.deque([1, 2])) == collections.deque([1, 2])
+    with pytest.raises(pickle.UnpicklingError):
+        round_trip(module, collections.deque([1, 2]))
+
+
+def test_map_location(module: Any) -> None:
+    t = module.ones(2)
+    for where in ("cpu", module.device("cpu"), {"cpu": "cpu"}, lambda storage, location: storage):
+        assert round_trip(module, t, map_location=where).tolist() == [1, 1]
+
+
+def test_broken_files(module: Any) -> None:
+    for content in (b"", b"no archive" * 100):
+        with pytest.raises((RuntimeError, EOFError, pickle.UnpicklingError)):
+            module.load(io.BytesIO(content))
+    with pytest.raises(FileNotFoundError):
+        module.load("/nonexistent/file.pt")
+
+
+def test_storage_too_short_for_its_tensor(module: Any) -> None:
+    with pytest.raises(RuntimeError):
+        module._C._tensor_over(module.ones(4), module.float32, 1, (2, 2), (2, 1))
