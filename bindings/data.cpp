@@ -104,17 +104,28 @@ class Filler {
     // The list may be changed by an element's conversion, so its size is read again.
     for (Py_ssize_t i = 0; i < n && i < PySequence_Fast_GET_SIZE(elements.get()); ++i) {
       Object* element = PySequence_Fast_GET_ITEM(elements.get(), i);
-      if (dtype_ == DType::Float32 && PyFloat_CheckExact(element) && dim + 1 == sizes_.size()) {
-        const float value = float(PyFloat_AS_DOUBLE(element));
-        std::memcpy(at_, &value, sizeof value);
-        at_ += sizeof value;
-      } else {
-        fill(Ref<Object>::share(element).get(), dim + 1);
-      }
+      if (dim + 1 < sizes_.size() || !store_plain(element)) fill(Ref<Object>::share(element).get(), dim + 1);
     }
   }
 
  private:
+  /// The commonest elements: floats to float32 and ints to int64.
+  bool store_plain(Object* element) {
+    if (dtype_ == DType::Float32 && PyFloat_CheckExact(element)) {
+      const float value = float(PyFloat_AS_DOUBLE(element));
+      std::memcpy(at_, &value, sizeof value);
+    } else if (dtype_ == DType::Int64 && PyLong_CheckExact(element)) {
+      int overflow;
+      const int64_t value = PyLong_AsLongLongAndOverflow(element, &overflow);
+      if (overflow) return false;
+      std::memcpy(at_, &value, sizeof value);
+    } else {
+      return false;
+    }
+    at_ += step_;
+    return true;
+  }
+
   DType dtype_;
   size_t step_;
   IntList sizes_;

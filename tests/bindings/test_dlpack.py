@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 from typing import Any
 
 import numpy as np
@@ -51,3 +52,10 @@ def test_refusals(module: Any) -> None:
         module.tensor([1.0], requires_grad=True).__dlpack__()
     with pytest.raises((TypeError, RuntimeError)):
         module.from_dlpack(3)
+
+
+def test_older_names(module: Any) -> None:
+    dlpack = importlib.import_module(f"{module.__name__}.utils.dlpack")
+    t = module.tensor([1.0, 2.0])
+    dlpack.from_dlpack(dlpack.to_dlpack(t))[0] = 5
+    assert t.tolist() == [5.0, 2.0]
