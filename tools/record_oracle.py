@@ -20,7 +20,7 @@ from catalogue.kinds import Entry
 from catalogue.samples import Spec
 from tests import recorded, support
 
-VALUE_LIMIT = 4096  # elements: larger results are not recorded
+VALUE_LIMIT = 8192  # elements: larger results are not recorded
 
 
 def pack_all(module: Any, result: Any) -> list[dict[str, Any]]:
