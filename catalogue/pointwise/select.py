@@ -3,7 +3,7 @@
 import numpy as np
 
 from catalogue.dtypes import all_dtypes, floating, int_to_float, real, real_or_bool
-from catalogue.kinds import binary, pointwise, unary
+from catalogue.kinds import binary, composite, pointwise, unary
 from catalogue.samples import pairs
 from codegen.complex_expr import make
 from codegen.primitives import copy_sign, imaginary_part, largest, number, real_part, scalar
@@ -32,9 +32,24 @@ where = pointwise(
     ],
     doc="self where the condition holds, else other.",
 )
+composite(
+    "where.method(Tensor self, Tensor condition, Tensor other) -> Tensor",
+    kernel="where_method",
+    variants="method",
+    samples=None,
+    doc="self where the condition holds, else other.",
+)
+composite(
+    "where.method_Scalar(Tensor self, Tensor condition, Scalar other) -> Tensor",
+    kernel="where_method_Scalar",
+    variants="method",
+    samples=None,
+    doc="self where the condition holds, else other.",
+)
 masked_fill = pointwise(
-    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+    nodes={"Scalar": "MaskedFillBackward0", "Tensor": "MaskedFillBackward1"},
     operands=("self", "mask", "value"),
     promoting=("self",),
     masks=("mask",),
@@ -77,8 +92,8 @@ def _clamp_grad(g, self, min, max):
 
 
 clamp = pointwise(
-    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
     operands=("self", "min", "max"),
     choices={"min": (None, ...), "max": (None, ...)},
     inplace=True,
@@ -99,12 +114,13 @@ clamp = pointwise(
     doc="self, but at least `min` and at most `max`.",
 )
 clamp_min = pointwise(
-    "clamp_min(Tensor self, Scalar min) -> Tensor",
     "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+    "clamp_min(Tensor self, Scalar min) -> Tensor",
+    nodes={"": "ClampMinBackward0", "Tensor": "ClampMinBackward1"},
     operands=("self", "min"),
     inplace=True,
     out=True,
-    dtypes=real,
+    dtypes=real_or_bool,
     kernel=lambda self, min: maximum(self, min),
     grad=lambda g, self, min: (where(self >= min, g, 0), where(self < min, g, 0)),
     ref=np.maximum,
@@ -112,12 +128,13 @@ clamp_min = pointwise(
     doc="self, but at least `min`.",
 )
 clamp_max = pointwise(
-    "clamp_max(Tensor self, Scalar max) -> Tensor",
     "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+    "clamp_max(Tensor self, Scalar max) -> Tensor",
+    nodes={"": "ClampMaxBackward0", "Tensor": "ClampMaxBackward1"},
     operands=("self", "max"),
     inplace=True,
     out=True,
-    dtypes=real,
+    dtypes=real_or_bool,
     kernel=lambda self, max: minimum(self, max),
     grad=lambda g, self, max: (where(self <= max, g, 0), where(self > max, g, 0)),
     ref=np.minimum,

@@ -11,6 +11,11 @@ TensorRef in_double(Tensor& t) { return ops::to_dtype(t, double_of(t.dtype())); 
 
 }  // namespace
 
+TensorRef where_method(Tensor& self, Tensor& condition, Tensor& other) { return ops::where_self(condition, self, other); }
+TensorRef where_method_Scalar(Tensor& self, Tensor& condition, const Scalar& other) {
+  return ops::where_ScalarOther(condition, self, other);
+}
+
 TensorRef prelu(Tensor& self, Tensor& weight) {
   if (weight.dim() > 1)
     fail("prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
