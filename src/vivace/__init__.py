@@ -4,12 +4,11 @@ This is the namespace that a program sees as `torch`. Types and operators come f
 submodules, and what few programs use, load when they are first asked for.
 """
 
-import importlib
 import math as _math
 import os as _os
 
 from vivace import _C
-from vivace._lazy import submodule
+from vivace._lazy import add_lazy_modules, lazy_function
 from vivace.version import __version__ as __version__
 
 _C._set_package_folder(_os.path.dirname(__file__))
@@ -20,7 +19,7 @@ globals().update(
 )
 _C.install(globals(), "torch")
 
-from vivace import _tensor  # noqa: E402
+from vivace import _tensor, functional  # noqa: E402
 from vivace._settings import (  # noqa: E402
     are_deterministic_algorithms_enabled,
     compiled_with_cxx11_abi,
@@ -44,14 +43,6 @@ inf = _math.inf
 nan = _math.nan
 newaxis = None
 
-# Functions that bring modules of their own with them.
-_LAZY = {
-    "get_printoptions": "_tensor_str",
-    "load": "serialization",
-    "save": "serialization",
-    "set_printoptions": "_tensor_str",
-}
-
 
 def _first_repr(tensor):
     from vivace._tensor_str import _repr
@@ -62,20 +53,12 @@ def _first_repr(tensor):
 
 _C._set_repr(_first_repr)
 _tensor.install()
+globals().update(_tensor.typed_classes())
+globals().update({k: v for k, v in vars(functional).items() if getattr(v, "__module__", "") == functional.__name__})
 
+# Functions that bring modules of their own with them.
+load = lazy_function("vivace.serialization", "load")
+save = lazy_function("vivace.serialization", "save")
+set_printoptions = lazy_function("vivace._tensor_str", "set_printoptions")
 
-def _find_lazy(name):
-    if name in _LAZY:
-        return getattr(importlib.import_module(f"vivace.{_LAZY[name]}"), name)
-    if name.endswith("Tensor"):
-        return _tensor.typed_classes().get(name)
-    function = getattr(importlib.import_module("vivace.functional"), name, None)
-    return function if getattr(function, "__module__", None) == "vivace.functional" else None
-
-
-def __getattr__(name):
-    value = None if name.startswith("_") else _find_lazy(name)
-    if value is None:
-        return submodule("vivace", name)
-    globals()[name] = value
-    return value
+add_lazy_modules(__name__, _os.path.dirname(__file__))

@@ -1,6 +1,69 @@
-"""Submodules, and names of their contents, that load when a program first asks for them."""
+"""Modules that load when a program first touches them. The namespace `vivace` holds them from the start, so it needs no
+`__getattr__`, which would make each `torch.add` three times as slow to look up.
+"""
 
 import importlib
+import os
+import sys
+from importlib import _bootstrap, _bootstrap_external
+from types import ModuleType
+
+
+class _Lazy(ModuleType):
+    """A module whose code has not run yet."""
+
+    def __getattribute__(self, name):
+        _load(self)
+        return getattr(self, name)
+
+    def __setattr__(self, name, value):
+        _load(self)
+        setattr(self, name, value)
+
+    def __delattr__(self, name):
+        _load(self)
+        delattr(self, name)
+
+    def __dir__(self):
+        _load(self)
+        return dir(self)
+
+
+def _load(module):
+    object.__setattr__(module, "__class__", ModuleType)
+    try:
+        module.__spec__.loader.exec_module(module)
+    except BaseException:
+        module.__class__ = _Lazy
+        raise
+
+
+def add_lazy_modules(package, folder):
+    """Puts all modules in a package's folder into its namespace, and into sys.modules."""
+    for entry in os.scandir(folder):
+        name, _, extension = entry.name.partition(".")
+        if name.startswith("__") or extension not in ("", "py") or f"{package}.{name}" in sys.modules:
+            continue
+        full = f"{package}.{name}"
+        is_package = extension == ""
+        path = os.path.join(entry.path, "__init__.py") if is_package else entry.path
+        search = [entry.path] if is_package else None
+        spec = _bootstrap_external.spec_from_file_location(full, path, submodule_search_locations=search)
+        module = _bootstrap.module_from_spec(spec)
+        module.__class__ = _Lazy
+        sys.modules[full] = module
+        setattr(sys.modules[package], name, module)
+
+
+def lazy_function(module, name):
+    """A function that imports a module, and calls the function of that name there."""
+
+    def call(*args, **kwargs):
+        return getattr(importlib.import_module(module), name)(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"See {module}.{name}."
+    return call
 
 
 def submodule(package, name):
