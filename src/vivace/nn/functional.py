@@ -18,8 +18,10 @@ _FAMILIES = {
         "multilabel_soft_margin_loss poisson_nll_loss soft_margin_loss triplet_margin_loss "
         "triplet_margin_with_distance_loss"
     ),
+    "resize": "interpolate upsample upsample_bilinear upsample_nearest",
+    "shuffle": "channel_shuffle pixel_shuffle pixel_unshuffle",
     "vectors": "bilinear cosine_similarity local_response_norm normalize one_hot pairwise_distance",
-    "vision": "channel_shuffle interpolate pixel_shuffle pixel_unshuffle upsample upsample_bilinear upsample_nearest",
+    "windows": "embedding_bag fold unfold",
 }
 _HOME = {name: f"vivace.nn._functional.{family}" for family, names in _FAMILIES.items() for name in names.split()}
 
