@@ -94,18 +94,21 @@ copy_ = op(
 fill_ = op(
     "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
     kernel="fill__Scalar",
+    variants="function, method",
     grad=lambda g: g.zeros_like(),
     doc="Overwrites every element with a number or a 0-dim tensor.",
 )
 fill_tensor_ = op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
     kernel="fill__Tensor",
+    variants="function, method",
     grad=lambda g: (None, g),
     doc=fill_.doc,
 )
 zero_ = op(
     "zero_(Tensor(a!) self) -> Tensor(a!)",
     kernel="zero_",
+    variants="function, method",
     grad=lambda g: g.zeros_like(),
     doc="Overwrites every element with 0.",
 )

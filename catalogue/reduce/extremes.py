@@ -25,6 +25,13 @@ def _family(name: str, word: str):
         samples=_WHOLE,
         doc=f"The {word} element; along `dim` also its index; of two tensors, elementwise.",
     )
+    other = composite(
+        f"{name}.other(Tensor self, Tensor other) -> Tensor",
+        kernel=f"{name}_other",
+        out=True,
+        samples=lambda s: [s(s.t(3, 4), s.t(4))],
+        doc=whole.doc,
+    )
     along = op(
         f"{name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)",
         kernel=f"{name}_dim",
@@ -34,13 +41,6 @@ def _family(name: str, word: str):
         nondiff=(1,),
         grad=lambda g0, self_sizes, y1, dim, keepdim: cpp.select_along_backward(g0, self_sizes, y1, dim, keepdim),
         samples=_ONE,
-        doc=whole.doc,
-    )
-    other = composite(
-        f"{name}.other(Tensor self, Tensor other) -> Tensor",
-        kernel=f"{name}_other",
-        out=True,
-        samples=lambda s: [s(s.t(3, 4), s.t(4))],
         doc=whole.doc,
     )
     arg = op(

@@ -18,7 +18,7 @@ int64_t ndim_of(const Tensor& t) { return std::max<int64_t>(t.dim(), 1); }
 
 /// index fits into `self` in all dims but `dim`, and into `src` (if given) in all dims.
 void check_shapes(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src) {
-  if (index.dtype() != DType::Int64 && index.dtype() != DType::Int32)
+  if (index.numel() > 0 && index.dtype() != DType::Int64 && index.dtype() != DType::Int32)
     fail(op, "(): Expected dtype int32/int64 for index, but got ", index.dtype());
   if (src && src->dtype() != self.dtype()) fail(op, "(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return;
