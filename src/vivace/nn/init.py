@@ -63,7 +63,7 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Normal, but within [a, b]: the inverse of its distribution function applied to uniform numbers."""
+    """Normal within [a, b]: numbers outside are drawn anew, or uniform ones accepted where most would be outside."""
     if mean < a - 2 * std or mean > b + 2 * std:
         import warnings
 
@@ -74,14 +74,37 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         )
 
     def cdf(x):
-        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+        return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
 
-    low, high = cdf((a - mean) / std), cdf((b - mean) / std)
     with vivace.no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0)).add_(mean)
-        return tensor.clamp_(min=a, max=b)
+        draw = _normal_within if cdf(b) - cdf(a) > 0.3 else _uniform_accepted
+        drawn = draw(tensor, mean, std, a, b, generator)
+        return tensor if drawn is tensor else tensor.copy_(drawn)
+
+
+def _normal_within(tensor, mean, std, a, b, generator):
+    low, high = (vivace.tensor(bound, dtype=tensor.dtype).item() for bound in (a, b))
+    drawn = tensor.normal_(mean, std, generator=generator)
+    while (outside := (drawn < low) | (drawn > high)).any():
+        drawn = vivace.where(outside, vivace.empty_like(drawn).normal_(mean, std, generator=generator), drawn)
+    return drawn
+
+
+def _uniform_accepted(tensor, mean, std, a, b, generator):
+    """Uniform numbers, each accepted with its density over the largest one within the bounds."""
+    log_peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+
+    def rejected(proposed):
+        log_density = ((proposed - mean) / std) ** 2 * -0.5 - log_peak
+        return vivace.empty_like(proposed).uniform_(generator=generator).log_() > log_density
+
+    drawn = tensor.uniform_(a, b, generator=generator)
+    pending = rejected(drawn)
+    while pending.any():
+        proposed = vivace.empty_like(drawn).uniform_(a, b, generator=generator)
+        drawn = vivace.where(pending, proposed, drawn)
+        pending = pending & rejected(proposed)
+    return drawn
 
 
 def constant_(tensor, val):
