@@ -3,9 +3,3 @@
 from vivace import _C
 
 _C.install(globals(), "nn.functional")
-
-
-def __getattr__(name):
-    if name.startswith("_"):
-        raise AttributeError(name)
-    raise NotImplementedError(f"vivace does not have the operator nn.functional.{name} yet")
