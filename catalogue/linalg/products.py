@@ -149,7 +149,7 @@ outer = composite(
 )
 
 einsum = composite(
-    "einsum(str equation, Tensor[] operands) -> Tensor",
+    "_einsum(str equation, Tensor[] operands) -> Tensor",
     kernel="einsum",
     samples=lambda s: [
         s("ij,jk->ik", [s.t(2, 3), s.t(3, 4)]),

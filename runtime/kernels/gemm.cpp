@@ -1,6 +1,8 @@
 // gemm: chooses between our loops and OpenBLAS.
 #include "runtime/kernels/gemm.h"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "runtime/kernels/arith.h"
@@ -81,28 +83,33 @@ void loop_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Acc alpha, Acc
   }
 }
 
+/// `bias`: takes the place of c as what is added, if not null; c's rows are contiguous then.
 template <class T>
-void float_gemm(const Matrix& a, const Matrix& b, const Matrix& c, T alpha, T beta) {
+void float_gemm(const Matrix& a, const Matrix& b, const Matrix& c, T alpha, T beta, const T* bias = nullptr) {
   const int64_t work = c.rows * c.cols * a.cols;
   if (c.col_stride != 1 && c.cols > 1) {
     if (c.row_stride == 1 || c.rows == 1)
       return float_gemm<T>(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
     return loop_gemm<T, T>(a, b, c, alpha, beta);
   }
-  if (work > kSmall) return blas_gemm<T>(a, b, c, alpha, beta);
-  const auto& small = dense::loops<T>();
   const T* y = reinterpret_cast<const T*>(b.data);
+  const bool packs = b.col_stride != 1 && b.cols != 1;
+  if (work > kSmall || (packs && b.rows * b.cols > kPack)) {
+    if (bias)
+      for (int64_t i = 0; i < c.rows; ++i) std::copy_n(bias, c.cols, reinterpret_cast<T*>(c.data) + i * c.row_stride);
+    return blas_gemm<T>(a, b, c, alpha, bias ? T(1) : beta);
+  }
   const T* x = reinterpret_cast<const T*>(a.data);
   T* out = reinterpret_cast<T*>(c.data);
-  if (b.col_stride == 1 || b.cols == 1)
-    return small.gemm(c.rows, c.cols, a.cols, alpha, x, a.row_stride, a.col_stride, y, b.row_stride, beta, out,
-                      c.row_stride);
-  const int64_t rows = b.rows, cols = b.cols;
-  if (rows * cols > kPack) return blas_gemm<T>(a, b, c, alpha, beta);
+  const auto run = [&](const T* right, int64_t right_rows) {
+    dense::loops<T>().gemm(c.rows, c.cols, a.cols, alpha, x, a.row_stride, a.col_stride, right, right_rows,
+                           bias ? T(1) : beta, bias ? bias : out, bias ? 0 : c.row_stride, out, c.row_stride);
+  };
+  if (!packs) return run(y, b.row_stride);
   T packed[kPack];
-  for (int64_t j = 0; j < cols; ++j)
-    for (int64_t p = 0; p < rows; ++p) packed[p * cols + j] = y[p * b.row_stride + j * b.col_stride];
-  small.gemm(c.rows, c.cols, a.cols, alpha, x, a.row_stride, a.col_stride, packed, cols, beta, out, c.row_stride);
+  for (int64_t j = 0; j < b.cols; ++j)
+    for (int64_t p = 0; p < b.rows; ++p) packed[p * b.cols + j] = y[p * b.row_stride + j * b.col_stride];
+  run(packed, b.cols);
 }
 
 template <class T>
@@ -158,6 +165,15 @@ void gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const 
     if constexpr (std::is_integral_v<T>)
       loop_gemm<T, uint64_t>(a, b, c, uint64_t(alpha.to_int()), uint64_t(beta.to_int()));
   });
+}
+
+void gemm_bias(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const char* bias) {
+  if (c.rows == 0 || c.cols == 0) return;
+  if (dtype == DType::Float32) return float_gemm<float>(a, b, c, 1, 0, reinterpret_cast<const float*>(bias));
+  if (dtype == DType::Float64) return float_gemm<double>(a, b, c, 1, 0, reinterpret_cast<const double*>(bias));
+  const size_t item = item_size(dtype), row = size_t(c.cols) * item;
+  for (int64_t i = 0; i < c.rows; ++i) std::memcpy(c.data + size_t(i * c.row_stride) * item, bias, row);
+  gemm(dtype, a, b, c, Scalar(1), Scalar(1));
 }
 
 }  // namespace vivace::kernels

@@ -16,6 +16,9 @@ struct Matrix {
 void gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const Scalar& alpha = Scalar(1),
           const Scalar& beta = Scalar(0));
 
+/// c = a @ b + bias, one contiguous element of bias per column.
+void gemm_bias(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const char* bias);
+
 /// The matrix of t's last two dims, `offset` elements from its start.
 inline Matrix matrix(const Tensor& t, int64_t offset = 0) {
   const int64_t n = t.dim();

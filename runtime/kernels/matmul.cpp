@@ -252,15 +252,12 @@ void linear(Tensor& input, Tensor& weight, Tensor* bias, Tensor& out) {
   x.rows = rows;
   const Matrix w{weight.raw(), inner, features, weight.strides()[weight.dim() - 1],
                  weight.dim() == 2 ? weight.strides()[0] : 1};
-  if (bias) {
-    if (bias->dim() == 1 && bias->sizes()[0] == features && bias->strides()[0] == 1) {
-      const size_t row = size_t(features) * out.item_size();
-      for (int64_t i = 0; i < rows; ++i) __builtin_memcpy(out.raw() + size_t(i) * row, bias->raw(), row);
-    } else {
-      copy_into(out, *bias);
-    }
-  }
-  gemm(out.dtype(), x, w, {out.raw(), rows, features, features, 1}, Scalar(1), Scalar(bias ? 1 : 0));
+  const Matrix y{out.raw(), rows, features, features, 1};
+  if (!bias) return gemm(out.dtype(), x, w, y);
+  if (bias->dim() == 1 && bias->sizes()[0] == features && bias->strides()[0] == 1)
+    return gemm_bias(out.dtype(), x, w, y, bias->raw());
+  copy_into(out, *bias);
+  gemm(out.dtype(), x, w, y, Scalar(1), Scalar(1));
 }
 
 }  // namespace kernels

@@ -129,3 +129,20 @@ def atleast_2d(*tensors):
 def atleast_3d(*tensors):
     """The tensors, with at least three dimensions."""
     return _atleast(tensors, lambda t: t.reshape(1, -1, 1) if t.dim() < 2 else t.unsqueeze(-1) if t.dim() == 2 else t)
+
+
+def einsum(equation, *operands):
+    """Sums of products over named dims; operands may come as one list, or each followed by a list of its dims' numbers."""
+    if isinstance(equation, str):
+        return vivace._einsum(equation, _tensors(operands))
+    # einsum(x, [0, 1], y, [1, 2], [0, 2]) says with numbers what letters say.
+    parts = [equation, *operands]
+    output = parts.pop() if len(parts) % 2 else None
+
+    def letters(dims):
+        return "".join("..." if d is Ellipsis else chr(ord("A") + d if d < 26 else ord("a") + d - 26) for d in dims)
+
+    text = ",".join(letters(dims) for dims in parts[1::2])
+    if output is not None:
+        text += "->" + letters(output)
+    return vivace._einsum(text, parts[::2])

@@ -22,9 +22,10 @@ struct SgdStep {
 
 template <class T>
 struct DenseLoops {
-  /// c = alpha * a @ b + beta * c; a strided, rows of b and c contiguous. c is not read where beta is 0.
+  /// c = alpha * a @ b + beta * added; a strided, rows of the others contiguous. `added` (c itself, or rows 0 apart for
+  /// a bias) is not read where beta is 0.
   void (*gemm)(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b,
-               int64_t b_rows, T beta, T* c, int64_t c_rows);
+               int64_t b_rows, T beta, const T* added, int64_t added_rows, T* c, int64_t c_rows);
   T (*dot)(const T* a, const T* b, int64_t n);
   void (*softmax)(const T* x, T* y, int64_t rows, int64_t n);
   void (*log_softmax)(const T* x, T* y, int64_t rows, int64_t n);

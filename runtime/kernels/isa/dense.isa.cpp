@@ -61,7 +61,7 @@ VIVACE_INLINE double blocked_sum(int64_t n, F term) {
 
 template <class T, int kRows, int kVectors, bool kPart>
 VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b,
-                             int64_t b_rows, T beta, T* c, int64_t c_rows) {
+                             int64_t b_rows, T beta, const T* added, int64_t added_rows, T* c, int64_t c_rows) {
   constexpr int kN = lanes<T>;
   Vec<T> sum[kRows][kVectors] = {};
   for (int64_t p = 0; p < k; ++p) {
@@ -76,9 +76,10 @@ VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64
   for (int r = 0; r < kRows; ++r)
     for (int v = 0; v < kVectors; ++v) {
       T* to = c + r * c_rows + v * kN;
+      const T* from = added + r * added_rows + v * kN;
       Vec<T> y = sum[r][v] * alpha;
       const bool part = kPart && v == kVectors - 1;
-      if (beta != 0) y = fma(splat(beta), part ? load_part(to, left) : load(to), y);
+      if (beta != 0) y = fma(splat(beta), part ? load_part(from, left) : load(from), y);
       if (part)
         store_part(to, y, left);
       else
@@ -88,26 +89,31 @@ VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64
 
 template <class T, int kVectors, bool kPart>
 [[gnu::noinline]] void gemm_columns(int64_t m, int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows,
-                                    int64_t a_cols, const T* b, int64_t b_rows, T beta, T* c, int64_t c_rows) {
+                                    int64_t a_cols, const T* b, int64_t b_rows, T beta, const T* added,
+                                    int64_t added_rows, T* c, int64_t c_rows) {
   int64_t i = 0;
   for (; i + 4 <= m; i += 4)
-    gemm_tile<T, 4, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta, c + i * c_rows,
-                                     c_rows);
+    gemm_tile<T, 4, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta,
+                                     added + i * added_rows, added_rows, c + i * c_rows, c_rows);
   for (; i < m; ++i)
-    gemm_tile<T, 1, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta, c + i * c_rows,
-                                     c_rows);
+    gemm_tile<T, 1, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta,
+                                     added + i * added_rows, added_rows, c + i * c_rows, c_rows);
 }
 
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b,
-          int64_t b_rows, T beta, T* c, int64_t c_rows) {
+          int64_t b_rows, T beta, const T* added, int64_t added_rows, T* c, int64_t c_rows) {
   constexpr int kN = lanes<T>;
   int64_t j = 0;
   for (; j + 4 * kN <= n; j += 4 * kN)
-    gemm_columns<T, 4, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
+    gemm_columns<T, 4, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, added + j, added_rows, c + j,
+                              c_rows);
   for (; j + kN <= n; j += kN)
-    gemm_columns<T, 1, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
-  if (j < n) gemm_columns<T, 1, true>(m, k, n - j, alpha, a, a_rows, a_cols, b + j, b_rows, beta, c + j, c_rows);
+    gemm_columns<T, 1, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, added + j, added_rows, c + j,
+                              c_rows);
+  if (j < n)
+    gemm_columns<T, 1, true>(m, k, n - j, alpha, a, a_rows, a_cols, b + j, b_rows, beta, added + j, added_rows, c + j,
+                             c_rows);
 }
 
 template <class T>
@@ -170,8 +176,21 @@ VIVACE_INLINE double log_of(double x) { return __builtin_log(x); }
 VIVACE_INLINE float root_of(float x) { return __builtin_sqrtf(x); }
 VIVACE_INLINE double root_of(double x) { return __builtin_sqrt(x); }
 
+/// Rows that fit one vector stay in registers: memory that was just written under a mask is slow to read.
+template <class T, bool kLog>
+VIVACE_INLINE void softmax_short(const T* x, T* y, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    const Vec<T> v = load(x, n);
+    const Vec<T> shifted = v - largest<T>(keep_first<T>(v, n, -T(__builtin_inf())));
+    const Vec<T> e = vexp(shifted);
+    const T sum = total<T>(keep_first<T>(e, n, T(0)));
+    store(y, Vec<T>(kLog ? shifted - log_of(sum) : e * (1 / sum)), n);
+  }
+}
+
 template <class T>
 void softmax(const T* x, T* y, int64_t rows, int64_t n) {
+  if (n <= lanes<T>) return softmax_short<T, false>(x, y, rows, n);
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
     const T factor = 1 / row_exp<T, true>(x, y, n, row_max(x, n), T(1));
     map<T>(y, n, [&](int64_t i, int64_t left) { return load(y + i, left) * factor; });
@@ -193,6 +212,7 @@ void logsumexp(const T* x, T* out, int64_t rows, int64_t n) {
 
 template <class T>
 void log_softmax(const T* x, T* y, int64_t rows, int64_t n) {
+  if (n <= lanes<T>) return softmax_short<T, true>(x, y, rows, n);
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
     const T shift = row_max(x, n), log_sum = log_of(row_exp<T, false>(x, nullptr, n, shift, T(1)));
     map<T>(y, n, [&](int64_t i, int64_t left) { return load(x + i, left) - shift - log_sum; });
@@ -252,6 +272,16 @@ void accumulate(const T* x, T* y, int64_t n) {
 
 template <class T>
 void moments(const T* x, T* mean, T* rstd, int64_t rows, int64_t n, T eps) {
+  if (n <= lanes<T>) {
+    const T share = T(1) / T(n);
+    for (int64_t r = 0; r < rows; ++r, x += n) {
+      const Vec<T> v = load(x, n);
+      mean[r] = total<T>(v) * share;
+      const Vec<T> d = keep_first<T>(v - mean[r], n, T(0));
+      rstd[r] = 1 / root_of(total<T>(d * d) * share + eps);
+    }
+    return;
+  }
   for (int64_t r = 0; r < rows; ++r, x += n) {
     mean[r] = T(sum(x, n) / double(n));
     rstd[r] = 1 / root_of(T(sum_squares(x, n, mean[r]) / double(n)) + eps);
