@@ -7,4 +7,4 @@ from .parameter import Buffer, Parameter
 
 __all__ = ["Buffer", "Parameter", *modules.HOME]
 
-__getattr__ = lazily("vivace.nn", modules.HOME)
+__getattr__ = lazily("vivace.nn", {**modules.HOME, "DataParallel": "vivace.nn.parallel"})
