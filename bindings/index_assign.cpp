@@ -68,7 +68,7 @@ void assign_to_key(Tensor& t, const IndexKey& key, const Source& source) {
     assign(*apply_basic(t, key, nullptr), source);
     return;
   }
-  std::vector<Tensor*> arrays;
+  ArrayList arrays;
   const TensorRef place = apply_basic(t, key, &arrays);
   const TensorRef values =
       source.tensor ? drop_leading_dims(*source.tensor, 0) : scalar_tensor(source.scalar, t.dtype(), t.device());

@@ -45,7 +45,8 @@ IndexKey::IndexKey(Object* key, int64_t ndim) : ndim_(ndim) {
   if (ndim == 0 && PySlice_Check(key)) fail_index("slice() cannot be applied to a 0-dim tensor.");
   if (ndim == 0 && PyLong_CheckExact(key))
     fail_index(
-        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+        "0-dim "
         "tensor to a number");
   if (!reads_as_tuple(key)) {
     add(key);

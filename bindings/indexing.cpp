@@ -46,10 +46,7 @@ class LayoutWalk {
     push(range.length, stride_[in_] * item.step);
     ++in_;
   }
-  void new_axis() {
-    if (sizes_.n >= kMaxDims) fail_index("too many new axes");
-    push(1, in_ < t_.dim() ? size_[in_] * stride_[in_] : 1);
-  }
+  void new_axis() { push(1, in_ < t_.dim() ? size_[in_] * stride_[in_] : 1); }
   void keep(int64_t n) {
     for (; n > 0; --n, ++in_) push(size_[in_], stride_[in_]);
   }
@@ -60,6 +57,7 @@ class LayoutWalk {
 
  private:
   void push(int64_t size, int64_t stride) {
+    if (sizes_.n == kMaxDims) fail_index("too many indices: the result would have more than ", kMaxDims, " dimensions");
     sizes_.push(size);
     strides_.push(stride);
   }
@@ -94,10 +92,10 @@ class OperatorWalk {
 };
 
 template <class Walk>
-TensorRef walk_key(Walk walk, const IndexKey& key, std::vector<Tensor*>* arrays) {
+TensorRef walk_key(Walk walk, const IndexKey& key, ArrayList* arrays) {
   int64_t ellipsis = key.ellipsis_dims();
   auto plain_dims = [&](int64_t n) {
-    if (arrays) arrays->resize(arrays->size() + size_t(n));
+    for (; arrays && n > 0; --n) arrays->push(nullptr);
   };
   for (const Index& item : key) {
     switch (item.kind) {
@@ -123,18 +121,30 @@ TensorRef walk_key(Walk walk, const IndexKey& key, std::vector<Tensor*>* arrays)
         } else {
           walk.keep(item.ndim);
         }
-        arrays->push_back(item.array);
+        arrays->push(item.array);
     }
   }
   return walk.finish();
 }
 
-/// The subscript changes nothing, so a tensor of its own has to be made for it.
-bool is_identity(const IndexKey& key) {
-  for (const Index& item : key)
-    if (item.kind != Index::Ellipsis && !item.is_full_slice()) return false;
+/// Whether a key neither moves nor drops nor adds elements or dims; arrays aside.
+bool keeps_layout(const IndexKey& key) {
+  for (const Index& item : key) {
+    const bool plain_array = item.kind == Index::Array && !item.unsqueezes;
+    if (!plain_array && item.kind != Index::Ellipsis && !item.is_full_slice()) return false;
+  }
   return true;
 }
+
+/// Takes part in walk_key where there is nothing to apply.
+struct NoWalk {
+  Tensor& t;
+  void select(int64_t) {}
+  void slice(const Index&) {}
+  void new_axis() {}
+  void keep(int64_t) {}
+  TensorRef finish() { return TensorRef::share(&t); }
+};
 
 Object* select_first(Tensor& t, int64_t index) {
   const int n = t.ndim_;
@@ -146,7 +156,8 @@ Object* select_first(Tensor& t, int64_t index) {
 
 }  // namespace
 
-TensorRef apply_basic(Tensor& t, const IndexKey& key, std::vector<Tensor*>* arrays) {
+TensorRef apply_basic(Tensor& t, const IndexKey& key, ArrayList* arrays) {
+  if (keeps_layout(key)) return walk_key(NoWalk{t}, key, arrays);
   if (makes_plain_views(t)) return walk_key(LayoutWalk(t), key, arrays);
   return walk_key(OperatorWalk(t), key, arrays);
 }
@@ -163,11 +174,11 @@ Object* tensor_subscript(Object* self, Object* key) {
     const IndexKey items(key, t.dim());
     if (!items.has_arrays()) {
       if (makes_plain_views(t)) return walk_key(LayoutWalk(t), items, nullptr).release();
-      if (!is_identity(items)) return walk_key(OperatorWalk(t), items, nullptr).release();
+      if (!keeps_layout(items)) return walk_key(OperatorWalk(t), items, nullptr).release();
       if (items.size() == 1 && items[0].kind == Index::Slice) return ops::slice_Tensor(t, 0).release();
       return ops::alias(t).release();
     }
-    std::vector<Tensor*> arrays;
+    ArrayList arrays;
     const TensorRef basic = apply_basic(t, items, &arrays);
     return ops::index_Tensor(*basic, arrays).release();
   });

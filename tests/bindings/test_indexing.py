@@ -207,3 +207,12 @@ def test_strides_and_offsets(module: Any) -> None:
     ]:
         assert result.stride() == strides
         assert result.storage_offset() == offset
+
+
+def test_too_many_dims(module: Any) -> None:
+    if module.__name__ == "torch":
+        pytest.skip("PyTorch has no limit here")
+    t = module.tensor(np.zeros((1,) * 40))
+    for key in ((None,) * 30, (*([None] * 30), [0])):
+        with pytest.raises((IndexError, RuntimeError)):
+            t[key]
