@@ -118,6 +118,20 @@ void uniform(RandomStream& stream, double* out, int64_t n, double from, double t
   }
 }
 
+void hits(RandomStream& stream, uint8_t* out, int64_t n, double p) {
+  // A uniform double k / 2^53 is below p where the integer k is below p * 2^53.
+  const auto limit = uint64_t(std::ceil(p * 0x1p53));
+  uint32_t bits[kChunk];
+  for (int64_t start = 0; start < n; start += kChunk / 2) {
+    const int64_t count = std::min<int64_t>(kChunk / 2, n - start);
+    stream.fill(bits, 2 * count);
+    for (int64_t i = 0; i < count; ++i) {
+      const uint64_t draw = (uint64_t(bits[2 * i]) << 32 | bits[2 * i + 1]) & ((uint64_t(1) << 53) - 1);
+      out[start + i] = draw < limit;
+    }
+  }
+}
+
 void normal(RandomStream& stream, float* out, int64_t n, double mean, double std) {
   normal_blocks(stream, out, n, float(mean), float(std));
 }

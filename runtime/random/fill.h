@@ -27,10 +27,19 @@ void normal_half(RandomStream& stream, Half* out, int64_t n, double mean, double
   }
 }
 
+/// out[i] is 1 with probability p, else 0.
+void hits(RandomStream& stream, uint8_t* out, int64_t n, double p);
+
 /// yes with probability p, else no.
 template <class T>
 void bernoulli(RandomStream& stream, T* out, int64_t n, double p, T yes, T no) {
-  for (int64_t i = 0; i < n; ++i) out[i] = stream.uniform_double() < p ? yes : no;
+  constexpr int64_t kChunk = 256;
+  uint8_t hit[kChunk];
+  for (int64_t start = 0; start < n; start += kChunk) {
+    const int64_t count = n - start < kChunk ? n - start : kChunk;
+    hits(stream, hit, count, p);
+    for (int64_t i = 0; i < count; ++i) out[start + i] = hit[i] ? yes : no;
+  }
 }
 
 /// A permutation of 0 .. n-1.

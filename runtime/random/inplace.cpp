@@ -161,7 +161,8 @@ void bernoulli_scalar(Tensor& self, double p, Object* generator) {
   RandomStream& stream = stream_of(generator);
   visit_real(self.dtype(), [&]<class T>() {
     const T yes = from_double<T>(1), no = from_double<T>(0);
-    fill_each<T>(self, "bernoulli_", [&] { return stream.uniform_double() < p ? yes : no; });
+    fill_in_order(self, "bernoulli_",
+                  [&](Tensor& dense) { random::bernoulli<T>(stream, dense.data<T>(), dense.numel(), p, yes, no); });
   });
 }
 
