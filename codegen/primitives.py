@@ -80,6 +80,15 @@ class ComputeInFloat(Exception):
     """Raised by an integer lambda: the operands are to become the default floating dtype."""
 
 
+class ComputeInInteger(Exception):
+    """Raised by a boolean lambda: the operands are to become int64."""
+
+
+def as_integer(a: Expr) -> Expr:
+    """The boolean lambda of an entry that counts: True is 1."""
+    raise ComputeInInteger
+
+
 Rule = Callable[..., Expr]
 PRIMITIVES: dict[str, Rule] = {}
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from catalogue import math as m
-from catalogue.dtypes import floating, floating_or_complex, real
+from catalogue.dtypes import floating, floating_or_complex, int_to_float, real
 from catalogue.kinds import composite, pointwise, unary
 from catalogue.pointwise.exp_log import exp, log1p, sigmoid
 from catalogue.pointwise.select import maximum, minimum, where
@@ -204,6 +204,7 @@ softsign = _activation(
     lambda a: a / (1 + np.abs(a)),
     "a / (1 + |a|)",
     inplace=False,
+    result=int_to_float,
 )
 tanhshrink = _activation(
     "tanhshrink",
@@ -212,6 +213,7 @@ tanhshrink = _activation(
     lambda a: a - np.tanh(a),
     "a - tanh(a)",
     inplace=False,
+    result=int_to_float,
 )
 hardshrink = _activation(
     "hardshrink",
@@ -230,6 +232,7 @@ softshrink = _activation(
     lambda a, lambd=0.5: np.where(a > lambd, a - lambd, np.where(a < -lambd, a + lambd, 0)),
     "a moved towards 0 by lambd.",
     args="Scalar lambd=0.5",
+    check="softshrink",
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), 1.0)],
 )

@@ -3,12 +3,12 @@
 import numpy as np
 
 from catalogue.dtypes import all_dtypes, floating_or_complex, int_to_float, numeric, real_or_bool, real_part
-from catalogue.kinds import binary, pointwise, unary
+from catalogue.kinds import binary, composite, pointwise, unary
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.select import where
 from catalogue.samples import one, pairs
 from codegen.expr import cpp, ops
-from codegen.primitives import number
+from codegen.primitives import as_integer, number
 
 add = binary(
     "add",
@@ -73,10 +73,17 @@ neg = unary(
     samples=one(),
     doc="-a",
 )
+positive = composite(
+    "positive(Tensor self) -> Tensor",
+    kernel="positive",
+    operator="+",
+    samples=one(),
+    doc="self itself.",
+)
 square = unary(
     "square",
     kernel=lambda a: a * a,
-    boolean=lambda a: a,
+    boolean=as_integer,
     dtypes=all_dtypes,
     grad=lambda g, a: g * conj(a) * 2,
     ref=np.square,

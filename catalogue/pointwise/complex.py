@@ -9,7 +9,7 @@ from catalogue.dtypes import all_dtypes, floating, floating_or_complex, int_to_f
 from catalogue.kinds import binary, unary
 from catalogue.samples import one, pairs
 from codegen.complex_expr import make
-from codegen.expr import cpp, ops
+from codegen.expr import cpp
 from codegen.primitives import imaginary_part, number, real_part, where
 
 conj = unary(
@@ -43,7 +43,8 @@ complex = binary(
     inplace=False,
     dtypes=floating,
     kernel=lambda a, b: make(a, b),
-    grad=lambda g: (ops.real(g), ops.imag(g)),
+    check="same_floats",
+    grad=lambda g: (cpp.real_backward(g), cpp.imag_backward(g)),
     ref=lambda a, b: a + 1j * b,
     samples=pairs(),
     doc="The complex number a + bi.",
@@ -55,6 +56,7 @@ polar = binary(
     inplace=False,
     dtypes=floating,
     kernel=lambda a, b: make(a * m.cos(b), a * m.sin(b)),
+    check="same_floats",
     grad=lambda g, a, b: (cpp.polar_abs_backward(g, b), cpp.polar_angle_backward(g, a, b)),
     ref=lambda a, b: a * np.exp(1j * b),
     samples=pairs(0, 3),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from catalogue.dtypes import floating_or_complex, int_to_float, real
-from catalogue.kinds import binary
+from catalogue.kinds import binary, composite
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.rounding import floor, trunc
 from catalogue.pointwise.select import where
@@ -59,6 +59,14 @@ div = binary(
     ref=np.true_divide,
     samples=_nonzero,
     doc="a / b",
+)
+
+
+composite(
+    "__rdiv__.Tensor(Tensor self, Tensor other) -> Tensor", kernel="rdiv_Tensor", variants="method", doc="other / self"
+)
+composite(
+    "__rdiv__.Scalar(Tensor self, Scalar other) -> Tensor", kernel="rdiv_Scalar", variants="method", doc="other / self"
 )
 
 

@@ -114,6 +114,15 @@ _float_power("Tensor_Scalar", "Tensor self, Scalar exponent", lambda s: [s(s.t(3
 _float_power("Scalar", "Scalar self, Tensor exponent", lambda s: [s(2, s.t(3, 5))])
 
 
+ldexp = composite(
+    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    kernel="ldexp",
+    inplace=True,
+    samples=lambda s: [s(s.t(3, 5), s.ints(3, 5, low=-3, high=3)), s(s.t(7), s.t(7))],
+    doc="self * 2^other",
+)
+
+
 def _hypot(a, b):
     def body(a, b):
         big, small = maximum(abs(a), abs(b)), minimum(abs(a), abs(b))

@@ -25,13 +25,14 @@ def _rounding(name, kernel, ref, doc, **options):
 floor = _rounding("floor", lambda a: floor(a), np.floor, "Rounded down.")
 ceil = _rounding("ceil", lambda a: ceil(a), np.ceil, "Rounded up.")
 trunc = _rounding("trunc", lambda a: trunc(a), np.trunc, "Rounded towards zero.", aliases="fix")
-round = _rounding("round", lambda a: round(a), np.round, "Rounded to nearest, halves to even.")
+round = _rounding("round", lambda a: round(a), np.round, "Rounded to nearest, halves to even.", aliases="special.round")
 
 round_decimals = pointwise(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     operands=("self",),
     inplace=True,
     out=True,
+    aliases="special.round",
     dtypes=floating,
     kernel=lambda self, decimals: _round_decimals(self, decimals),
     grad=lambda g: g * 0,

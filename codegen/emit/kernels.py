@@ -238,6 +238,8 @@ def _plan_row(
         return Row(UNSUPPORTED)
     try:
         type, body = _trace_for(dtype, trace)
+    except p.ComputeInInteger:
+        return _plan_row(kernels, where, name, trace, "Int64", dtypes, result, operands, params, masks)
     except p.ComputeInFloat:
         return Row(USE_DEFAULT, USE_DEFAULT, USE_DEFAULT)
     except TraceError as error:

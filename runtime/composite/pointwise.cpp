@@ -11,6 +11,16 @@ TensorRef in_double(Tensor& t) { return ops::to_dtype(t, double_of(t.dtype())); 
 
 }  // namespace
 
+TensorRef positive(Tensor& self) {
+  if (self.dtype() == DType::Bool) fail("The `+` operator, on a bool tensor is not supported.");
+  return TensorRef::share(&self);
+}
+
+TensorRef ldexp(Tensor& self, Tensor& other) { return ops::mul_Tensor(self, *ops::pow_Scalar(2.0, other)); }
+
+TensorRef rdiv_Tensor(Tensor& self, Tensor& other) { return ops::div_Tensor(other, self); }
+TensorRef rdiv_Scalar(Tensor& self, const Scalar& other) { return ops::mul_Scalar(*ops::reciprocal(self), other); }
+
 TensorRef where_method(Tensor& self, Tensor& condition, Tensor& other) { return ops::where_self(condition, self, other); }
 TensorRef where_method_Scalar(Tensor& self, Tensor& condition, const Scalar& other) {
   return ops::where_ScalarOther(condition, self, other);

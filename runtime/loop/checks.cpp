@@ -30,7 +30,24 @@ void pow(const Value* args) {
     fail("Integers to negative integer powers are not allowed.");
 }
 
+void same_floats(const Value* args) {
+  const DType a = args[0].tensor->dtype(), b = args[1].tensor->dtype();
+  if (!is_floating(a) || !is_floating(b))
+    fail("Expected both inputs to be Half, Float or Double tensors but got ", a, " and ", b);
+  if (a != b) fail("Expected object of scalar type ", a, " but got scalar type ", b, " for second argument");
+}
+
+void softshrink(const Value* args) {
+  if (!(args[1].scalar().to_double() >= 0))
+    fail("lambda must be in range [0, 3.40282e+38] for input dtype Float, but found ", args[1].scalar().to_double());
+}
+
 void masked_fill(const Value* args) {
+  const DType t = args[0].tensor->dtype();
+  if (args[2].tag == Tag::Float && is_integral(t) && !(args[2].f >= -0x1p63 && args[2].f < 0x1p63))
+    fail("value cannot be converted to type ", t, " without overflow");
+  if (args[2].tag == Tag::Complex && !is_complex(t) && args[2].imag != 0)
+    fail("value cannot be converted to type ", t, " without overflow");
   if (args[2].tag == Tag::Tensor && args[2].tensor->dim() != 0)
     fail("masked_fill only supports a 0-dimensional value tensor, but got tensor with ", args[2].tensor->dim(), " dimension(s).");
 }

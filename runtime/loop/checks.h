@@ -10,7 +10,11 @@ void alpha(const Value* args);
 void clamp(const Value* args);
 /// pow: no negative integer power of integers.
 void pow(const Value* args);
-/// masked_fill: a tensor value is 0-dim.
+/// complex, polar: two tensors of one floating dtype.
+void same_floats(const Value* args);
+/// softshrink: lambd is not negative.
+void softshrink(const Value* args);
+/// masked_fill: a tensor value is 0-dim, a number fits the dtype.
 void masked_fill(const Value* args);
 
 }  // namespace vivace::checks

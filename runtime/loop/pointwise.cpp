@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kQuickNumel = 32768;  // up to here one call of the loop, on this thread
 constexpr int64_t kSplat = 512;         // elements up to which a number is spread over a buffer of its own
+constexpr int kSplatOperands = 2;
 
 inline bool is_tensor(const Value& v) { return v.tag == Tag::Tensor; }
 
@@ -70,31 +71,30 @@ void splat(char* to, DType dtype, const Value& v, int64_t n) {
 
 /// The result, or null if the operands are not of the simple kind. `into`: where to write, if in place.
 Tensor* quick(const PointwiseInfo& info, const Value* args, Tensor* into) {
-  const Value& v0 = args[info.operands[0]];
+  const int first = info.masks & 1;  // a condition says nothing of the dtype
+  const Value& v0 = args[info.operands[first]];
   if (!is_tensor(v0)) return nullptr;
   const Tensor& a = *v0.tensor;
   const PointwiseRow& row = info.rows[int(a.dtype_)];
   const int64_t n = a.numel_;
-  if (row.compute != uint8_t(a.dtype_) || row.native != row.result || info.followers || n > kQuickNumel || n == 0 ||
-      !contiguous_quick(a))
+  if (row.compute != uint8_t(a.dtype_) || row.native != row.result || info.followers != info.masks || n > kQuickNumel ||
+      n == 0 || !contiguous_quick(a))
     return nullptr;
   char* p[kMaxOperands + 1];
-  alignas(64) char numbers[kSplat * 8];
-  bool spread = false;
-  p[1] = a.data_;
-  for (int k = 1; k < info.noperands; ++k) {
+  alignas(64) char numbers[kSplatOperands][kSplat * 8];
+  int spread = 0;
+  for (int k = 0; k < info.noperands; ++k) {
     const Value& v = args[info.operands[k]];
     if (is_tensor(v)) {
       const Tensor& b = *v.tensor;
-      if (b.dtype_ != a.dtype_ || !same_sizes(a, b) || !contiguous_quick(b)) return nullptr;
+      const DType wanted = info.masks >> k & 1 ? DType::Bool : a.dtype_;
+      if (&b != &a && (b.dtype_ != wanted || !same_sizes(a, b) || !contiguous_quick(b))) return nullptr;
       if (into && b.storage_ == into->storage_ && b.data_ != into->data_) return nullptr;
       p[k + 1] = b.data_;
     } else {
-      // 0-dim tensors rank with numbers only among themselves; the general path knows.
-      if (n > kSplat || spread || a.ndim_ == 0 || item_size(a.dtype_) > 8 || !keeps(a.dtype_, v)) return nullptr;
-      splat(numbers, a.dtype_, v, n);
-      spread = true;
-      p[k + 1] = numbers;
+      if (n > kSplat || spread == kSplatOperands || item_size(a.dtype_) > 8 || !keeps(a.dtype_, v)) return nullptr;
+      splat(numbers[spread], a.dtype_, v, n);
+      p[k + 1] = numbers[spread++];
     }
   }
   Param params[kMaxParams];
@@ -340,9 +340,8 @@ Object* run(const Op& op, Value* args) {
   if (info->check) info->check(args);
   if (info->choose) info = &info->choose(args);
   if (op.op_class == OpClass::Plain) [[likely]] {
-    Tensor* out = args[info->operands[0]].tag == Tag::Tensor && !args[info->operands[0]].tensor->is_meta()
-                      ? quick(*info, args, nullptr)
-                      : nullptr;
+    const Value& first = args[info->operands[0]];
+    Tensor* out = is_tensor(first) && !first.tensor->is_meta() ? quick(*info, args, nullptr) : nullptr;
     if (out == nullptr) {
       Call c = analyse(*info, args);
       TensorRef result = allocate(c, device_of(c));

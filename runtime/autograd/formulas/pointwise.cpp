@@ -57,6 +57,9 @@ TensorRef pow_exponent_backward(Tensor& g, const Scalar& self, Tensor& exponent,
   return exponent_backward(g, *base, exponent, y);
 }
 
+TensorRef real_backward(Tensor& g) { return ops::real(g); }
+TensorRef imag_backward(Tensor& g) { return ops::imag(g); }
+
 TensorRef angle_backward(Tensor& g, Tensor& a) {
   if (!is_complex(a.dtype())) return ops::mul_Scalar(g, 0);
   const TensorRef length = ops::abs(a);
