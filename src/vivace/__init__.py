@@ -62,10 +62,26 @@ save = lazy_function("vivace.serialization", "save")
 set_printoptions = lazy_function("vivace._tensor_str", "set_printoptions")
 
 # Layers that PyTorch's namespace repeats.
-for _name in (
-    "adaptive_avg_pool1d alpha_dropout avg_pool1d bilinear celu celu_ channel_shuffle cosine_similarity "
-    "feature_alpha_dropout hardshrink pairwise_distance pixel_shuffle pixel_unshuffle rrelu selu selu_ threshold threshold_"
-).split():
+for _name in [
+    "adaptive_avg_pool1d",
+    "alpha_dropout",
+    "avg_pool1d",
+    "bilinear",
+    "celu",
+    "celu_",
+    "channel_shuffle",
+    "cosine_similarity",
+    "feature_alpha_dropout",
+    "hardshrink",
+    "pairwise_distance",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "rrelu",
+    "selu",
+    "selu_",
+    "threshold",
+    "threshold_",
+]:
     globals().setdefault(_name, lazy_function("vivace.nn.functional", _name))
 
 add_lazy_modules(__name__, _os.path.dirname(__file__))

@@ -14,28 +14,35 @@ class _Lazy(ModuleType):
 
     def __getattribute__(self, name):
         _load(self)
-        return getattr(self, name)
+        return super().__getattribute__(name)
 
     def __setattr__(self, name, value):
         _load(self)
-        setattr(self, name, value)
+        super().__setattr__(name, value)
 
     def __delattr__(self, name):
         _load(self)
-        delattr(self, name)
+        super().__delattr__(name)
 
     def __dir__(self):
         _load(self)
-        return dir(self)
+        return super().__dir__()
+
+
+_running = set()  # names of modules whose code runs; the threads that run it hold their import locks
 
 
 def _load(module):
-    object.__setattr__(module, "__class__", ModuleType)
-    try:
-        module.__spec__.loader.exec_module(module)
-    except BaseException:
-        module.__class__ = _Lazy
-        raise
+    spec = object.__getattribute__(module, "__spec__")
+    with _bootstrap._ModuleLockManager(spec.name):
+        if type(module) is not _Lazy or spec.name in _running:
+            return
+        _running.add(spec.name)
+        try:
+            spec.loader.exec_module(module)
+            object.__setattr__(module, "__class__", ModuleType)
+        finally:
+            _running.discard(spec.name)
 
 
 def add_lazy_modules(package, folder):
