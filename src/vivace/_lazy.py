@@ -14,19 +14,19 @@ class _Lazy(ModuleType):
 
     def __getattribute__(self, name):
         _load(self)
-        return super().__getattribute__(name)
+        return ModuleType.__getattribute__(self, name)
 
     def __setattr__(self, name, value):
         _load(self)
-        super().__setattr__(name, value)
+        ModuleType.__setattr__(self, name, value)
 
     def __delattr__(self, name):
         _load(self)
-        super().__delattr__(name)
+        ModuleType.__delattr__(self, name)
 
     def __dir__(self):
         _load(self)
-        return super().__dir__()
+        return ModuleType.__dir__(self)
 
 
 _running = set()  # names of modules whose code runs; the threads that run it hold their import locks
