@@ -121,3 +121,12 @@ imag = composite(
     samples=lambda s: [s(s.t(2, 3, dtype="complex64"))],
     doc="The imaginary part of a complex tensor, as a view.",
 )
+
+for _name in ("resolve_conj", "resolve_neg"):
+    composite(
+        f"{_name}(Tensor(a) self) -> Tensor(a)",
+        body=lambda self: self,
+        ref=lambda a: a,
+        samples=lambda s: [s(s.t(2, 3)), s(s.t(2, dtype="complex64"))],
+        doc="self: nothing is ever lazily conjugated or negated.",
+    )
