@@ -67,7 +67,7 @@ bool bind_scalar(Object* o, Value& out) {
   Scalar s;
   if (is_tensor(o)) {
     const Tensor& t = *reinterpret_cast<Tensor*>(o);
-    if (t.dim() != 0 || t.is_meta()) return false;
+    if (t.dim() != 0 || t.is_meta() || t.requires_grad()) return false;
     s = item(t);
   } else if (!unwrap_scalar(o, &s)) {
     return false;

@@ -240,6 +240,11 @@ def _saves(op: OpPlan, names: dict[str, str], runs: list[Formula]) -> tuple[Save
     return tuple(saves)
 
 
+def _unfusable(node: Expr) -> bool:
+    """Calls of C++, and parts of complex numbers, whose gradient is not of the operands' dtypes."""
+    return node.op.startswith("cpp.") or node.op in ("real", "imag")
+
+
 def _fuse(
     result: Derivatives, entry: Pointwise, formula: Formula, name: str, edges: list[int], names: dict[str, str]
 ) -> Formula:
@@ -251,7 +256,7 @@ def _fuse(
     for c, case in enumerate(formula.cases):
         fused: list[FusedGrad | None] = []
         for edge, output in zip(edges, case.outputs, strict=True):
-            if output is None or output.op == "param" or any(n.op.startswith("cpp.") for n in all_nodes(output)):
+            if output is None or output.op == "param" or any(_unfusable(n) for n in all_nodes(output)):
                 fused.append(None)
                 continue
             leaves = leaves_of([output])

@@ -153,7 +153,7 @@ def _out_schema(entry: Entry, schema: Schema) -> Schema:
 
 
 def _packets(ops: list[OpPlan]) -> list[Packet]:
-    """Overloads of one Python name, from however many entries, in catalogue order."""
+    """Overloads of one Python name, from however many entries: those with tensors before those with numbers."""
     outs = {id(op.functional): op for op in ops if op.op_class == "Out"}
     places: dict[tuple[str, str, str], list[Signature]] = {}
 
@@ -187,7 +187,15 @@ def _packets(ops: list[OpPlan]) -> list[Packet]:
                     add((public, "Tensor", "method"), op)
                 if "property" in entry.variants:
                     add((public, "Tensor", "property"), op)
-    return [Packet(name, namespace, form, tuple(s)) for (name, namespace, form), s in places.items()]
+    return [
+        Packet(name, namespace, form, tuple(sorted(signatures, key=_numbers)))
+        for (name, namespace, form), signatures in places.items()
+    ]
+
+
+def _numbers(signature: Signature) -> int:
+    """A 0-dim tensor is a number too, so an overload that takes it as a tensor has to be tried first."""
+    return sum(a.type.base == "Scalar" for a in signature.op.schema.arguments if not a.keyword_only)
 
 
 def _is_unary(entry: Entry) -> bool:
