@@ -15,6 +15,9 @@ namespace {
 PyTypeObject* node_type = nullptr;        // the common base, "torch.autograd.graph.Node"
 PyTypeObject* accumulate_type = nullptr;  // AccumulateGrad: what an edge to a leaf looks like from Python
 
+/// What CPython's collector keeps in front of an object: two links.
+constexpr size_t kCollectorHead = 2 * sizeof(uintptr_t);
+
 /// The leaf's end of the graph, made on demand for next_functions.
 struct AccumulateGrad : Object {
   Tensor* variable;
@@ -142,11 +145,21 @@ Object* accumulate_grad(Tensor& leaf) {
 }
 
 Node* allocate_node(PyTypeObject* type, size_t bytes) {
-  // The types' item size is one byte, so the collector's allocator makes room for what follows the struct.
-  auto* node = reinterpret_cast<Node*>(PyObject_GC_NewVar(PyVarObject, type, Py_ssize_t(bytes - sizeof(Node))));
-  if (!node) throw PythonError{};
-  return node;
+  // The collector counts only every 16th node: a graph is one structure, and collecting each time that 700 of its nodes were made
+  // takes longer than making them. The types' item size is one byte, so that its allocator makes room for what follows the struct.
+  static unsigned count = 0;
+  if (count++ % 16 == 0) {
+    auto* node = reinterpret_cast<Node*>(PyObject_GC_NewVar(PyVarObject, type, Py_ssize_t(bytes - sizeof(Node))));
+    if (!node) throw PythonError{};
+    return node;
+  }
+  auto* head = static_cast<char*>(PyObject_Malloc(kCollectorHead + bytes));
+  if (!head) raise(ErrorKind::Memory, "not enough memory for a node of the graph");
+  std::memset(head, 0, kCollectorHead);
+  return reinterpret_cast<Node*>(PyObject_Init(reinterpret_cast<Object*>(head + kCollectorHead), type));
 }
+
+void free_node(Node* node) { PyObject_Free(reinterpret_cast<char*>(node) - kCollectorHead); }
 
 void init_node_type(Object* module) {
   PyType_Slot slots[] = {

@@ -56,7 +56,7 @@ void destroy(Node& node) {
   if (c < kClasses && pools[c].size < kKeep) {
     pools[c].items[pools[c].size++] = &node;
   } else {
-    PyObject_GC_Del(&node);
+    free_node(&node);
   }
   Py_DECREF(type);
 }

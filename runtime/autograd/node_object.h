@@ -10,6 +10,7 @@ int node_clear(Object* self);
 
 /// Uninitialised memory for a node of `bytes` in all, reference count one. Implemented by the bindings.
 Node* allocate_node(PyTypeObject* type, size_t bytes);
+void free_node(Node* node);
 
 /// Hooks, and what custom Functions keep. Owned references.
 struct NodeExtra {
