@@ -1,7 +1,7 @@
 """Handles of registered hooks, and the backward hooks of modules.
 
 A module's full backward hook sees the gradients of all inputs and outputs at once. Inputs and outputs therefore pass
-through one identity node each; the nodes' hooks meet in a `BackwardHook` made for that call.
+through one identity each, whose hooks meet in a `BackwardHook` made for that call.
 """
 
 from _weakref import ref
@@ -45,31 +45,53 @@ class RemovableHandle:
         self.remove()
 
 
+def _handle_for(hooks, key):
+    """The handle of a hook that the extension has put into a tensor's plain dict under a key of its own."""
+    handle = RemovableHandle.__new__(RemovableHandle)
+    handle.id = key
+    handle.hooks_dict_ref = lambda: hooks  # a plain dict takes no weak references
+    handle.extra_dict_ref = ()
+    return handle
+
+
+def _retain_grad_hook(tensor):
+    """The hook by which a tensor that is no leaf keeps its gradient."""
+    reference = ref(tensor)
+
+    def keep(grad):
+        kept = reference()
+        if kept is not None:
+            kept.grad = grad.clone() if kept.grad is None else kept.grad + grad
+
+    return keep
+
+
 def unserializable_hook(f):
     """Marks a hook that must not be pickled with its tensor."""
     f.__torch_unserializable__ = True
     return f
 
 
-def _identity(tensors):
-    """The tensors through one node of the graph; they and the node, which is None where none requires grad."""
+def _observed(tensors, hook):
+    """The tensors through an identity, at which `hook` sees all of their gradients and may give others."""
+    if len(tensors) == 1:
+        alias = tensors[0].view_as(tensors[0])
+        alias.register_hook(lambda grad: (hook((grad,)) or (None,))[0])
+        return (alias,)
     import vivace
 
     class BackwardHookFunction(vivace.autograd.Function):
         @staticmethod
         def forward(ctx, *args):
-            ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
             return tuple(a.detach() for a in args)
 
         @staticmethod
         def backward(ctx, *grads):
             return grads
 
-    if not (vivace.is_grad_enabled() and any(t.requires_grad for t in tensors)):
-        return tensors, None
     outputs = BackwardHookFunction.apply(*tensors)
-    node = next(t.grad_fn for t in outputs if t.grad_fn is not None)
-    return outputs, node
+    outputs[0].grad_fn.register_prehook(hook)
+    return outputs
 
 
 class BackwardHook:
@@ -94,16 +116,13 @@ class BackwardHook:
         )
         return outputs if is_tuple else outputs[0]
 
-    def _attach(self, args, attach):
-        from vivace import Tensor
+    def _attach(self, args, hook):
+        from vivace import Tensor, is_grad_enabled
 
-        index = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
-        if not index:
+        index = [i for i, arg in enumerate(args) if isinstance(arg, Tensor) and arg.requires_grad]
+        if not index or not is_grad_enabled():
             return args, None, len(args)
-        tensors, node = _identity(tuple(args[i] for i in index))
-        if node is None:
-            return args, None, len(args)
-        attach(node)
+        tensors = _observed(tuple(args[i] for i in index), hook)
         changed = list(args)
         for i, tensor in zip(index, tensors, strict=True):
             changed[i] = tensor
@@ -113,7 +132,7 @@ class BackwardHook:
 
     @staticmethod
     def _spread(values, index, size):
-        """The gradients of the tensors, with None where an argument was not a tensor."""
+        """The gradients, with None where an argument was no tensor that requires grad."""
         if index is None:
             return ()
         full = [None] * size
@@ -136,32 +155,26 @@ class BackwardHook:
                 replaced = result if isinstance(result, tuple) else (result,)
         return replaced
 
-    def _hook_outputs(self, node):
-        def pre_hook(grads):
-            self.grad_outputs = self._spread(grads, self.outputs_index, self.n_outputs)
-            changed = False
-            for hook in self.user_pre_hooks:
-                result = hook(self.module, self.grad_outputs)
-                if result is not None:
-                    self.grad_outputs = result if isinstance(result, tuple) else (result,)
-                    changed = True
-            given = self.grad_outputs
-            if self.inputs_index is None:  # no input requires grad: this is where the module's backward ends
-                if self._run((None,) * self.n_inputs) is not None:
-                    raise RuntimeError(
-                        "Backward hook for Modules where no input requires gradient should always return None."
-                    )
-                self.grad_outputs = None
-            return self._gather(given, self.outputs_index, self.n_outputs, "grad_output") if changed else None
-
-        node.register_prehook(pre_hook)
-
-    def _hook_inputs(self, node):
-        def hook(grad_inputs, _):
-            if self.grad_outputs is None:
-                return None  # the outputs took no part in this backward
-            replaced = self._run(self._spread(grad_inputs, self.inputs_index, self.n_inputs))
+    def _hook_outputs(self, grads):
+        self.grad_outputs = self._spread(grads, self.outputs_index, self.n_outputs)
+        changed = False
+        for hook in self.user_pre_hooks:
+            result = hook(self.module, self.grad_outputs)
+            if result is not None:
+                self.grad_outputs = result if isinstance(result, tuple) else (result,)
+                changed = True
+        given = self.grad_outputs
+        if self.inputs_index is None:  # no input requires grad: this is where the module's backward ends
+            if self._run((None,) * self.n_inputs) is not None:
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always return None."
+                )
             self.grad_outputs = None
-            return None if replaced is None else self._gather(replaced, self.inputs_index, self.n_inputs, "grad_input")
+        return self._gather(given, self.outputs_index, self.n_outputs, "grad_output") if changed else None
 
-        node.register_hook(hook)
+    def _hook_inputs(self, grads):
+        if self.grad_outputs is None:
+            return None  # the outputs took no part in this backward
+        replaced = self._run(self._spread(grads, self.inputs_index, self.n_inputs))
+        self.grad_outputs = None
+        return None if replaced is None else self._gather(replaced, self.inputs_index, self.n_inputs, "grad_input")
