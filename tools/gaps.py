@@ -46,7 +46,7 @@ def page(module: Any) -> str:
 
 def main() -> int:
     """Writes the page."""
-    import vivace  # type: ignore[import-not-found,unused-ignore]
+    import vivace
 
     PAGE.write_text(page(vivace))
     return 0

@@ -9,12 +9,13 @@ import importlib.util
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 SOURCE = "sklearn/datasets/data/digits.csv.gz"
 TARGET = Path(__file__).resolve().parents[1] / "examples" / "data" / "digits.gz"
 
 
-def read_source():
+def read_source() -> Any:
     if len(sys.argv) > 1:
         with zipfile.ZipFile(sys.argv[1]) as wheel:
             return wheel.read(SOURCE)
@@ -24,7 +25,7 @@ def read_source():
     return (Path(spec.origin).parents[1] / SOURCE).read_bytes()
 
 
-def main():
+def main() -> None:
     lines = gzip.decompress(read_source()).decode().split()
     records = [bytes(int(float(x)) for x in line.split(",")) for line in lines]
     assert {len(r) for r in records} == {65}

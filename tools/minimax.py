@@ -9,12 +9,13 @@ Expressions may use mpmath's functions, e.g. "(log1p(x) - x + x*x/2) / x**3". Ne
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import mpmath as mp
 import numpy as np
 
 
-def remez(f, weight, low: float, high: float, degree: int, rounds: int = 12):
+def remez(f: Any, weight: Any, low: float, high: float, degree: int, rounds: int = 12) -> Any:
     """Coefficients p with max |weight * (f - p)| least, and that maximum."""
     n = degree + 2
     points = [(low + high) / 2 + (high - low) / 2 * mp.cos(mp.pi * i / (n - 1)) for i in range(n)]

@@ -7,7 +7,7 @@ import torch
 TARGET = Path(__file__).resolve().parents[1] / "tests" / "data" / "checkpoint.pt"
 
 
-def main():
+def main() -> None:
     state = {
         "weight": (torch.arange(6.0).view(2, 3) / 2).requires_grad_(),
         "half": torch.ones(3, dtype=torch.bfloat16),

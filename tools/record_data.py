@@ -15,7 +15,7 @@ from tests.utils.data_cases import CASES, outcome  # noqa: E402
 TARGET = ROOT / "tests" / "data" / "data.json"
 
 
-def main():
+def main() -> None:
     recorded = {name: outcome(torch, name) for name in CASES}
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in recorded.items())
     TARGET.write_text("{\n" + lines + "\n}\n")

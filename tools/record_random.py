@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT))
 TARGET = ROOT / "tests" / "data" / "random.json"
 
 
-def main():
+def main() -> None:
     if not TARGET.exists():
         TARGET.write_text("{}")  # the test module reads it
     from tests.random.cases import CASES, SEEDS

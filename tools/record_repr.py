@@ -15,7 +15,7 @@ from tests.api.repr_cases import OPTIONS, texts  # noqa: E402
 TARGET = ROOT / "tests" / "data" / "repr.json.gz"
 
 
-def main():
+def main() -> None:
     recorded = {options: texts(torch, options) for options in OPTIONS}
     TARGET.write_bytes(gzip.compress(json.dumps(recorded).encode(), 9, mtime=0))
     print(f"{TARGET}: {sum(map(len, recorded.values()))} texts with torch {torch.__version__}")

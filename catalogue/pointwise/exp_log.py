@@ -1,5 +1,7 @@
 """Exponentials and logarithms."""
 
+from typing import Any
+
 import numpy as np
 
 from catalogue import complex_math as c
@@ -143,7 +145,7 @@ def _logit(a):
     return m.log(a / (1 - a))
 
 
-_pair = {"overloads": {"": "TT"}, "inplace": False, "dtypes": floating, "samples": pairs(-5, 5)}
+_pair: dict[str, Any] = {"overloads": {"": "TT"}, "inplace": False, "dtypes": floating, "samples": pairs(-5, 5)}
 logaddexp = binary(
     "logaddexp",
     kernel=lambda a, b: where((a == b) & (abs(a) == INF), a, maximum(a, b) + m.log1p(m.exp(-abs(a - b)))),

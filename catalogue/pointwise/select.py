@@ -1,5 +1,7 @@
 """Choosing between values: by a condition, by size, by what a number is."""
 
+from typing import Any
+
 import numpy as np
 
 from catalogue.dtypes import all_dtypes, floating, int_to_float, real, real_or_bool
@@ -148,7 +150,7 @@ def _share(g, a, b, wins):
     return where(a == b, g * 0.5, where(wins, g, 0))
 
 
-_extreme = {"overloads": {"": "TT"}, "inplace": False, "dtypes": real_or_bool, "samples": pairs()}
+_extreme: dict[str, Any] = {"overloads": {"": "TT"}, "inplace": False, "dtypes": real_or_bool, "samples": pairs()}
 maximum = binary(
     "maximum",
     kernel=lambda a, b: maximum(a, b),

@@ -1,13 +1,15 @@
 """Random numbers. With the same seed they are PyTorch's, in the order of memory; the kernels are in runtime/random/."""
 
+from typing import Any
+
 from catalogue.kinds import op
 from codegen.expr import ops
 
 GENERATOR = "*, Generator? generator=None"
 MAKE = f"{GENERATOR}, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 GRAD = "bool requires_grad=False"
-FILL = {"device_neutral": True, "grad": lambda g: ops.zeros_like(g)}  # the old values don't matter
-FACTORY = {"device_neutral": True, "variants": "function"}
+FILL: dict[str, Any] = {"device_neutral": True, "grad": lambda g: ops.zeros_like(g)}  # the old values don't matter
+FACTORY: dict[str, Any] = {"device_neutral": True, "variants": "function"}
 
 # ---- filling a tensor
 

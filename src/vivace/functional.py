@@ -132,7 +132,7 @@ def atleast_3d(*tensors):
 
 
 def einsum(equation, *operands):
-    """Sums of products over named dims; operands may come as one list, or each followed by a list of its dims' numbers."""
+    """Sums of products over named dims; operands come as one list, or each followed by its dims' numbers."""
     if isinstance(equation, str):
         return vivace._einsum(equation, _tensors(operands))
     # einsum(x, [0, 1], y, [1, 2], [0, 2]) says with numbers what letters say.

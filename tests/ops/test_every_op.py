@@ -135,7 +135,11 @@ def test_inplace(module: Any, entry: Entry) -> None:
         call = make(module, entry, number)
         self = call.args[0]
         want = call()
-        if not support.is_tensor(module, self) or want.shape != self.shape or not module.can_cast(want.dtype, self.dtype):
+        if (
+            not support.is_tensor(module, self)
+            or want.shape != self.shape
+            or not module.can_cast(want.dtype, self.dtype)
+        ):
             continue
         for target in (self.clone(), sliced(self)):
             version = target._version
