@@ -1,6 +1,8 @@
 // Views and copies that bring a dim to the end.
 #include "runtime/kernels/rows.h"
 
+#include <algorithm>
+
 namespace vivace::kernels {
 
 TensorRef dim_to_end(Tensor& t, int64_t dim) {
@@ -21,12 +23,12 @@ TensorRef as_rows(Tensor& t, int64_t dim, DType dtype) {
   return dense->dtype() == dtype ? dense : to_dtype(*dense, dtype);
 }
 
-RowBuffer::RowBuffer(Tensor& out, int64_t dim, DType dtype) : out(out), dim(dim) {
+RowBuffer::RowBuffer(Tensor& out, int64_t dim, DType dtype) : out(out), dim(std::min(dim, out.dim() - 1)) {
   if (dim >= out.dim() - 1 && out.is_contiguous() && out.dtype() == dtype) return;
   Dims sizes;
   for (int64_t d = 0; d < out.dim(); ++d)
-    if (d != dim) sizes.push(out.sizes()[d]);
-  if (out.dim()) sizes.push(out.sizes()[dim]);
+    if (d != this->dim) sizes.push(out.sizes()[d]);
+  if (out.dim()) sizes.push(out.sizes()[this->dim]);
   buffer = empty(sizes, dtype);
 }
 
