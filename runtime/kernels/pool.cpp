@@ -100,6 +100,33 @@ IntList no_dilation(size_t n) {
   return IntList(kOnes, n);
 }
 
+/// Regular windows, a line of output at once: its elements compete with one column of their windows after the other.
+template <class T>
+void max_by_lines(const Cells& cells, const T* image, T* result, int64_t* index) {
+  using W = kernels::Wide<T>;
+  const int64_t n = cells.out[2], stride = cells.stride[2];
+  for (int64_t line = 0; line < cells.out[0] * cells.out[1]; ++line, result += n, index += n) {
+    const Span z = cells.span(0, line / cells.out[1]), y = cells.span(1, line % cells.out[1]);
+    std::fill_n(index, n, int64_t(-1));
+    for (int64_t a = z.begin; a < z.end; a += z.step)
+      for (int64_t b = y.begin; b < y.end; b += y.step)
+        for (int64_t c = 0; c < cells.kernel[2]; ++c) {
+          const int64_t first_column = c * cells.dilation[2] - cells.padding[2];
+          const int64_t first = first_column >= 0 ? 0 : (-first_column + stride - 1) / stride;
+          const int64_t room = cells.in[2] - first_column;
+          const int64_t last = room <= 0 ? 0 : std::min(n, (room + stride - 1) / stride);
+          const int64_t base = (a * cells.in[1] + b) * cells.in[2] + first_column;
+          for (int64_t k = first; k < last; ++k) {
+            const int64_t at = base + k * stride;
+            const W v = kernels::widen<W>(image[at]);
+            const bool wins = index[k] < 0 || v > kernels::widen<W>(result[k]) || v != v;
+            result[k] = wins ? image[at] : result[k];
+            index[k] = wins ? at : index[k];
+          }
+        }
+  }
+}
+
 void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indices) {
   TensorRef x = contiguous(input);
   const int64_t images = cells.batches * cells.channels, size = cells.in_size(), positions = cells.out_size();
@@ -114,6 +141,10 @@ void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indice
       parallel_for(0, images, 32768 / std::max<int64_t>(1, positions) + 1, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           const T* image = in + i * size;
+          if (!cells.is_adaptive) {
+            max_by_lines(cells, image, result + i * positions, index + i * positions);
+            continue;
+          }
           cells.each([&](int64_t o, const Span& z, const Span& y, const Span& c) {
             int64_t best = (z.begin * cells.in[1] + y.begin) * cells.in[2] + c.begin;
             W top = kernels::widen<W>(image[best]);
