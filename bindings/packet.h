@@ -1,5 +1,5 @@
-// What the generated tables tell the bindings: which operators stand behind a Python name, and behind a Python operator.
-// The generator fills Packets; bindings/parse.cpp walks them.
+// What the generated tables tell the bindings: which operators stand behind a Python name, and behind a Python
+// operator. The generator fills Packets; bindings/parse.cpp walks them.
 #pragma once
 #include "runtime/dispatch/op.h"
 
@@ -21,18 +21,20 @@ struct Overload {
   bool varargs;              // its only positional parameter (after self) is int[]: `x.view(2, 3)`
 };
 
-/// A Python function or method: overloads in the order in which they are tried. Functions and methods of one name differ in
-/// the overloads that they have, so each has a Packet.
+/// A Python function or method: overloads in the order in which they are tried. Functions and methods of one name
+/// differ in the overloads that they have, so each has a Packet.
 struct Packet {
-  const char* name;       // "add"
-  const char* qualname;   // "torch.add", "Tensor.add", "torch.nn.functional.linear": for errors
+  const char* name;      // "add"
+  const char* qualname;  // "torch.add", "Tensor.add", "torch.nn.functional.linear": for errors
   const Overload* overloads;
   int count;
   const char* doc;
 };
 
-/// Parses and calls. `self` is the first argument of the op; kwnames as in vectorcall. Null with an exception set on failure.
-Object* call_method(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) noexcept;
+/// Parses and calls. `self` is the first argument of the op; kwnames as in vectorcall. Null with an exception set on
+/// failure.
+Object* call_method(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs,
+                    Object* kwnames) noexcept;
 Object* call_function(const Packet& packet, Object* const* args, Py_ssize_t nargs, Object* kwnames) noexcept;
 /// A read-only attribute (x.mT): calls the packet's only op on self.
 Object* call_property(const Packet& packet, Object* self) noexcept;
@@ -43,8 +45,8 @@ struct Operator {
   Op* tensor_tensor;
   Op* tensor_scalar;
   Op* scalar_tensor;
-  bool swap;              // (number, Tensor): call tensor_scalar with the operands swapped
-  const Packet* packet;   // the method of that name, for subclasses and errors
+  bool swap;             // (number, Tensor): call tensor_scalar with the operands swapped
+  const Packet* packet;  // the method of that name, for subclasses and errors
 };
 /// `a OP b`; one of them is a Tensor. In place: a is.
 Object* call_operator(const Operator& op, Object* a, Object* b) noexcept;

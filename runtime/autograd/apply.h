@@ -26,7 +26,7 @@ inline Tensor* share(Tensor* t) {
 
 /// A number where an operator wants a tensor: 0-dim, of the dtype that it would have beside `like`.
 inline TensorRef number_like(const Tensor& like, const Scalar& x) {
-  const DType dtype = x.is_bool()                                  ? DType::Bool
+  const DType dtype = x.is_bool()                                   ? DType::Bool
                       : x.is_complex() && !is_complex(like.dtype()) ? complex_of(like.dtype())
                                                                     : like.dtype();
   return scalar_tensor(x, dtype, like.device());

@@ -1,4 +1,5 @@
-// Typed C++ values from and to the boxed calling convention of op.h. Generated wrappers use these; nothing else needs to.
+// Typed C++ values from and to the boxed calling convention of op.h. Generated wrappers use these; nothing else needs
+// to.
 #pragma once
 #include <optional>
 #include <tuple>

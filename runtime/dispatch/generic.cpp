@@ -51,8 +51,9 @@ bool same_layout(const Tensor& a, const Tensor& b) {
 
 /// PyTorch's names of dtypes in messages.
 const char* scalar_type_name(DType t) {
-  static const char* const names[] = {"Bool", "Byte",     "Char",  "Short",  "UInt16",       "Int",          "UInt32", "Long",
-                                      "UInt64", "Half", "BFloat16", "Float", "Double", "ComplexFloat", "ComplexDouble"};
+  static const char* const names[] = {"Bool",     "Byte",   "Char",   "Short",        "UInt16",
+                                      "Int",      "UInt32", "Long",   "UInt64",       "Half",
+                                      "BFloat16", "Float",  "Double", "ComplexFloat", "ComplexDouble"};
   return names[int(t)];
 }
 
@@ -101,11 +102,12 @@ void prepare_out(Tensor& out, const Tensor& result) {
          " instead");
   if (std::ranges::equal(out.sizes(), result.sizes())) return;
   if (out.numel() != 0) {
-    const std::string text =
-        str("An output with one or more elements was resized since it had shape ", out.sizes(),
-            ", which does not match the required output shape ", result.sizes(),
-            ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero"
-            " elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).");
+    const std::string text = str("An output with one or more elements was resized since it had shape ", out.sizes(),
+                                 ", which does not match the required output shape ", result.sizes(),
+                                 ". This behavior is deprecated, and in a future PyTorch release outputs will not be "
+                                 "resized unless they have zero"
+                                 " elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero "
+                                 "elements with t.resize_(0).");
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw PythonError{};
   }
   resize_into(out, result.sizes());
@@ -139,7 +141,8 @@ Object* structured_inplace(const Op& op, KeySet, Value* args) {
   Fresh fresh;
   make_outputs(info, args, fresh);
   Tensor* const result = fresh.raw[0];
-  if (info.alias_safe && !self.is_meta() && same_layout(self, *result) && !shares_memory(op, args, op.nargs, self, &self)) {
+  if (info.alias_safe && !self.is_meta() && same_layout(self, *result) &&
+      !shares_memory(op, args, op.nargs, self, &self)) {
     Tensor* const raw = &self;
     info.fill(args, &raw);
     bump_version(self);
@@ -202,8 +205,8 @@ Object* composite_inplace(const Op& op, KeySet, Value* args) {
 
 Object* missing_kernel(const Op& op, KeySet keys, Value*) {
   const char* backend = keys & bit(Key::Meta) ? "Meta" : "CPU";
-  fail_not_implemented("Could not run 'aten::", op.name, *op.overload ? "." : "", op.overload, "' with arguments from the '",
-                       backend, "' backend: it has no kernel there.");
+  fail_not_implemented("Could not run 'aten::", op.name, *op.overload ? "." : "", op.overload,
+                       "' with arguments from the '", backend, "' backend: it has no kernel there.");
 }
 
 TensorRef with_requires_grad(TensorRef t, bool requires_grad) {

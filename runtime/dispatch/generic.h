@@ -1,5 +1,5 @@
-// Kernels that serve many operators: everything between a typed C++ function and an entry of an Op's table that does not depend
-// on the operator. All stand below autograd; those that write a tensor raise its version.
+// Kernels that serve many operators: everything between a typed C++ function and an entry of an Op's table that does
+// not depend on the operator. All stand below autograd; those that write a tensor raise its version.
 #pragma once
 #include "runtime/dispatch/op.h"
 
@@ -28,8 +28,8 @@ Object* composite_inplace(const Op& op, KeySet keys, Value* args);
 /// For backends that an operator has no kernel for: throws.
 Object* missing_kernel(const Op& op, KeySet keys, Value* args);
 
-/// Readies `out` for a result of this layout: resizes it (with PyTorch's warning if it has elements) and checks that `result` can be
-/// cast to its dtype.
+/// Readies `out` for a result of this layout: resizes it (with PyTorch's warning if it has elements) and checks that
+/// `result` can be cast to its dtype.
 void prepare_out(Tensor& out, const Tensor& result);
 
 /// Sets requires_grad on what a factory made.

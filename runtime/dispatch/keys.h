@@ -10,13 +10,16 @@ using KeySet = uint32_t;
 
 enum class Key : uint8_t {
   // backends, in the order of DeviceType
-  CPU, Meta, CUDA, PrivateUse,
+  CPU,
+  Meta,
+  CUDA,
+  PrivateUse,
   // functionality, lowest first
   Autograd = 8,  // an argument requires grad
   View,          // an argument is a view: synchronise it with its root first
   Autocast,
   Vmap,
-  Python,        // modes and __torch_dispatch__
+  Python,  // modes and __torch_dispatch__
   Profiler,
 };
 inline constexpr int kNumKeys = 16;

@@ -1,6 +1,7 @@
-// Operators as data: schema, dispatch table, how autograd records them. Generated code fills these structs; everything that
-// handles all operators alike (argument parser, autograd, boxed kernels) walks them. A kernel gets its arguments as an array
-// of Values in schema order, with all defaults filled in, and returns a new reference (a Tensor, a tuple or list of tensors, a number).
+// Operators as data: schema, dispatch table, how autograd records them. Generated code fills these structs; everything
+// that handles all operators alike (argument parser, autograd, boxed kernels) walks them. A kernel gets its arguments
+// as an array of Values in schema order, with all defaults filled in, and returns a new reference (a Tensor, a tuple or
+// list of tensors, a number).
 #pragma once
 #include <string_view>
 
@@ -38,24 +39,86 @@ struct Value {
   Device device() const { return {DeviceType(i & 0xff), int8_t(i >> 8)}; }
   MemoryFormat memory_format() const { return MemoryFormat(i); }
 
-  static Value none() { Value v; v.i = 0; v.count = 0; v.tag = Tag::None; return v; }
-  static Value of(Tensor* t) { Value v; v.tensor = t; v.count = 0; v.tag = t ? Tag::Tensor : Tag::None; return v; }
+  static Value none() {
+    Value v;
+    v.i = 0;
+    v.count = 0;
+    v.tag = Tag::None;
+    return v;
+  }
+  static Value of(Tensor* t) {
+    Value v;
+    v.tensor = t;
+    v.count = 0;
+    v.tag = t ? Tag::Tensor : Tag::None;
+    return v;
+  }
   static Value of(const Scalar& s) { return reinterpret_cast<const Value&>(s); }
   static Value of(int64_t x) { return of(Scalar(x)); }
   static Value of(bool x) { return of(Scalar(x)); }
   static Value of(double x) { return of(Scalar(x)); }
-  static Value of(IntList l) { Value v; v.ints = l.data(); v.count = int64_t(l.size()); v.tag = Tag::IntList; return v; }
-  static Value of(TensorList l) { Value v; v.tensors = l.data(); v.count = int64_t(l.size()); v.tag = Tag::TensorList; return v; }
-  static Value of(std::string_view s) { Value v; v.chars = s.data(); v.count = int64_t(s.size()); v.tag = Tag::String; return v; }
-  static Value of(DType t) { Value v; v.i = int64_t(t); v.count = 0; v.tag = Tag::DType; return v; }
-  static Value of(Device d) { Value v; v.i = int64_t(d.type) | int64_t(d.index) << 8; v.count = 0; v.tag = Tag::Device; return v; }
-  static Value of(MemoryFormat m) { Value v; v.i = int64_t(m); v.count = 0; v.tag = Tag::MemoryFormat; return v; }
+  static Value of(IntList l) {
+    Value v;
+    v.ints = l.data();
+    v.count = int64_t(l.size());
+    v.tag = Tag::IntList;
+    return v;
+  }
+  static Value of(TensorList l) {
+    Value v;
+    v.tensors = l.data();
+    v.count = int64_t(l.size());
+    v.tag = Tag::TensorList;
+    return v;
+  }
+  static Value of(std::string_view s) {
+    Value v;
+    v.chars = s.data();
+    v.count = int64_t(s.size());
+    v.tag = Tag::String;
+    return v;
+  }
+  static Value of(DType t) {
+    Value v;
+    v.i = int64_t(t);
+    v.count = 0;
+    v.tag = Tag::DType;
+    return v;
+  }
+  static Value of(Device d) {
+    Value v;
+    v.i = int64_t(d.type) | int64_t(d.index) << 8;
+    v.count = 0;
+    v.tag = Tag::Device;
+    return v;
+  }
+  static Value of(MemoryFormat m) {
+    Value v;
+    v.i = int64_t(m);
+    v.count = 0;
+    v.tag = Tag::MemoryFormat;
+    return v;
+  }
 };
 static_assert(sizeof(Value) == 24 && sizeof(Scalar) == 24);
 
 /// What the parser accepts for a parameter.
 enum class ArgKind : uint8_t {
-  Tensor, Scalar, Int, Float, Bool, IntList, FloatList, ScalarList, TensorList, DType, Layout, Device, MemoryFormat, String, Generator,
+  Tensor,
+  Scalar,
+  Int,
+  Float,
+  Bool,
+  IntList,
+  FloatList,
+  ScalarList,
+  TensorList,
+  DType,
+  Layout,
+  Device,
+  MemoryFormat,
+  String,
+  Generator,
   IndexList,  // Tensor?[]: what stands between the brackets of advanced indexing
   Object,
 };
@@ -63,7 +126,7 @@ enum class ArgKind : uint8_t {
 struct ArgSpec {
   const char* name;
   ArgKind kind;
-  bool optional;     // None is accepted
+  bool optional;  // None is accepted
   bool keyword_only;
   bool has_default;
   bool is_output;    // out=
@@ -109,7 +172,8 @@ inline Object* redispatch(const Op& op, KeySet keys, Value* args) {
 inline Object* dispatch(const Op& op, KeySet keys, Value* args) {
   return redispatch(op, (keys | tls.include) & ~tls.exclude, args);
 }
-/// Union of the keys of all tensors among the arguments; CPU if there are none. An absent Tensor? argument is a null pointer.
+/// Union of the keys of all tensors among the arguments; CPU if there are none. An absent Tensor? argument is a null
+/// pointer.
 KeySet gather_keys(const Op& op, const Value* args);
 
 /// Finds an op by name and overload; null if there is none.
