@@ -112,6 +112,16 @@ zero_ = op(
     grad=lambda g: g.zeros_like(),
     doc="Overwrites every element with 0.",
 )
+resize_ = op(
+    "resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
+    kernel="resize_",
+    doc="Changes the sizes of the tensor itself; memory grows where needed, and new elements are uninitialised.",
+)
+resize_as_ = op(
+    "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
+    kernel="resize_as_",
+    doc="resize_() to the sizes of another tensor.",
+)
 fill = op(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     kernel="fill_Scalar",
@@ -124,7 +134,7 @@ fill_tensor = op(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
     kernel="fill_Tensor",
     variants="function",
-    grad=lambda g: (None, g),
+    grad=lambda g: (g.zeros_like(), g),
     samples=lambda s: [s(s.t(2, 3), s.t())],
     doc=fill.doc,
 )

@@ -132,7 +132,7 @@ nonzero = op(
     samples=lambda s: [s(s.ints(3, 4, high=2)), s(s.t(5)), s(s.mask(0, 2)), s(s.ints(high=2))],
     doc="Coordinates of the elements that are not 0, a row each.",
 )
-nonzero_public = composite(
+nonzero_as_tuple = composite(
     "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Tensor[]",
     kernel="nonzero_tuple",
     doc="With as_tuple=True one index tensor a dimension.",

@@ -96,6 +96,7 @@ norm_str = composite(
 logsumexp = op(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     kernel="logsumexp",
+    aliases="special.logsumexp",
     out=True,
     grad=lambda g, self, y, dim, keepdim: cpp.logsumexp_backward(g, self, y, dim, keepdim),
     samples=lambda s: [s(s.t(3, 4), 1), s(s.t(2, 3, 4), (0, 2), True), s(s.t(), 0)],

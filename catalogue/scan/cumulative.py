@@ -1,6 +1,6 @@
 """Running sums, products and extremes along a dimension."""
 
-from catalogue.kinds import op
+from catalogue.kinds import composite, op
 from codegen.expr import cpp
 
 _SAMPLES = lambda s: [s(s.t(3, 4), 1), s(s.t(3, 4), 0), s(s.t(2, 3, 4), -2), s(s.t(), 0), s(s.t(0, 3), 1)]
@@ -52,4 +52,10 @@ cummin = op(
     grad=lambda g0, y1, dim: cpp.cummax_backward(g0, y1, dim),
     samples=_SAMPLES,
     doc="The smallest element so far and its index; of equals the last.",
+)
+diff = composite(
+    "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+    kernel="diff",
+    samples=lambda s: [s(s.t(3, 4)), s(s.t(3, 4), 2, 0), s(s.t(5), 1, 0, s.t(2), s.t(1))],
+    doc="Differences of neighbours, n times over.",
 )

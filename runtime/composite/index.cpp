@@ -3,22 +3,32 @@
 #include "generated/ops.h"
 
 namespace vivace::composite {
+namespace {
+
+/// Indices that may be negative, counted from the start.
+TensorRef wrapped(Tensor& indices, int64_t size) {
+  const TensorRef negative = ops::lt_Scalar(indices, Scalar(0));
+  return ops::add_Tensor(indices, *ops::mul_Scalar(*negative, Scalar(size)), Scalar(1));
+}
+
+}  // namespace
 
 TensorRef take_along_dim(Tensor& self, Tensor& indices, std::optional<int64_t> dim) {
   if (indices.dtype() != DType::Int64)
     fail("torch.take_along_dim(): dtype of indices should be Long but got ", indices.dtype());
-  if (!dim) return ops::gather(*ops::reshape(self, Dims{-1}), 0, *ops::reshape(indices, Dims{-1}), false);
+  const TensorRef at = wrapped(indices, dim ? self.size(*dim) : self.numel());
+  if (!dim) return ops::gather(*ops::reshape(self, Dims{-1}), 0, *ops::reshape(*at, Dims{-1}), false);
   if (self.dim() != indices.dim())
     fail("torch.take_along_dim(): input and indices should have the same number of dimensions, but got ", self.dim(),
          " dimensions for input, and ", indices.dim(), " dimensions for indices");
   const int64_t d = wrap_dim(*dim, self.dim());
-  if (self.dim() == 0) return ops::gather(self, d, indices, false);
+  if (self.dim() == 0) return ops::gather(self, d, *at, false);
   Dims self_rest(self.sizes()), index_rest(indices.sizes());
   self_rest[int(d)] = index_rest[int(d)] = 1;
   Dims self_sizes = broadcast_sizes(self_rest, index_rest), index_sizes = self_sizes;
   self_sizes[int(d)] = self.dims_[d];
   index_sizes[int(d)] = indices.dims_[d];
-  return ops::gather(*ops::expand(self, self_sizes, false), d, *ops::expand(indices, index_sizes, false), false);
+  return ops::gather(*ops::expand(self, self_sizes, false), d, *ops::expand(*at, index_sizes, false), false);
 }
 
 TensorRef argwhere(Tensor& self) { return ops::nonzero(self); }

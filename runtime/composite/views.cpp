@@ -53,7 +53,6 @@ std::vector<TensorRef> split_evenly(Tensor& self, const char* name, int64_t dim,
 
 }  // namespace
 
-
 TensorRef reshape(Tensor& self, IntList shape) {
   const Dims sizes = kernels::infer_sizes(shape, self.numel());
   Dims strides;

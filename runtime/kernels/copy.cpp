@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/kernels/convert.h"
+#include "runtime/kernels/half_loops.h"
 #include "runtime/loop/nest.h"
 #include "runtime/parallel/parallel.h"
 
@@ -23,6 +24,14 @@ void convert_loop(char* __restrict dst, const char* __restrict src, int64_t n) {
 }
 
 Convert find_convert(DType to, DType from) {
+  if (from == DType::Float32 && is_half(to)) {
+    const HalfLoops& loops = VIVACE_PICK(half_loops);
+    return to == DType::Float16 ? loops.to_half : loops.to_bfloat16;
+  }
+  if (to == DType::Float32 && is_half(from)) {
+    const HalfLoops& loops = VIVACE_PICK(half_loops);
+    return from == DType::Float16 ? loops.from_half : loops.from_bfloat16;
+  }
   return visit(to, [&]<class To>() -> Convert {
     return visit(from, []<class From>() -> Convert { return convert_loop<To, From>; });
   });

@@ -59,6 +59,17 @@ void fill__Tensor(Tensor& self, Tensor& value) {
     fail("fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(), " dimensions.");
   copy_into(self, value);
 }
+void resize_(Tensor& self, IntList size, std::optional<MemoryFormat> memory_format) {
+  for (int64_t s : size)
+    if (s < 0) fail("Trying to create tensor with negative dimension ", s, ": ", size);
+  resize_into(self, size);
+  if (memory_format && *memory_format != MemoryFormat::Contiguous && *memory_format != MemoryFormat::Preserve)
+    set_layout(self, size, format_strides(size, *memory_format), self.storage_offset());
+}
+void resize_as_(Tensor& self, Tensor& the_template, std::optional<MemoryFormat> memory_format) {
+  resize_(self, the_template.sizes(), memory_format);
+}
+
 void zero_(Tensor& self) { fill_into(self, 0); }
 
 void fill_Scalar(Tensor&, const Scalar& value, Tensor& out) { fill_into(out, value); }

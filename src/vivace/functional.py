@@ -75,7 +75,6 @@ def meshgrid(*tensors, indexing="ij"):
         sizes[at] = shape[at]
         grids.append(t.reshape(sizes).expand(shape))
     if swap:
-        grids = [g.transpose(0, 1) for g in grids]
         grids[:2] = grids[1::-1]
     return tuple(grids)
 
