@@ -68,6 +68,12 @@ TensorRef run_transposed(const char* op, Tensor& input, Tensor& weight, Tensor* 
   if (groups <= 0) fail(op, ": non-positive groups is not supported");
   if (input.dtype() != weight.dtype())
     fail(op, ": Input type (", input.dtype(), ") and weight type (", weight.dtype(), ") should be the same");
+  if (bias && is_half(input.dtype())) {  // rounded once, after the bias
+    TensorRef x = ops::to_dtype(input, DType::Float32), w = ops::to_dtype(weight, DType::Float32),
+              b = ops::to_dtype(*bias, DType::Float32);
+    TensorRef out = run_transposed(op, *x, *w, b.get(), stride, padding, output_padding, groups, dilation, n);
+    return ops::to_dtype(*out, input.dtype());
+  }
   const bool batched = input.dim() == n + 2;
   TensorRef x = batched ? TensorRef::share(&input) : ops::unsqueeze(input, 0);
   if (x->sizes()[1] != weight.sizes()[0] || weight.sizes()[0] % groups)

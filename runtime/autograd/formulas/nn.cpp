@@ -133,14 +133,15 @@ TensorRef nll_loss_index_backward(Tensor& g, IntList input_sizes, Tensor& target
 
 TensorRef embedding_backward(Tensor& g, Tensor& input, IntList weight_sizes, std::optional<int64_t> padding_idx,
                              bool scale_grad_by_freq) {
-  if (scale_grad_by_freq) fail("embedding: double backward is not supported with scale_grad_by_freq=True");
   const int64_t flat[] = {input.numel()}, rows[] = {input.numel(), weight_sizes[1]};
   TensorRef table = empty(weight_sizes, g.dtype()), index = ops::reshape(input, flat);
   fill_into(*table, Scalar(0));
   Var grads = Var(g).reshape(rows);
-  if (padding_idx) {
-    TensorRef kept = ops::ne_Scalar(*index, Scalar(kernels::wrap_padding_idx(padding_idx, weight_sizes[0])));
-    grads = grads * Var(ops::unsqueeze(*kept, 1));
+  if (padding_idx || scale_grad_by_freq) {
+    TensorRef shares =
+        kernels::embedding_shares(*index, weight_sizes[0], kernels::wrap_padding_idx(padding_idx, weight_sizes[0]),
+                                  scale_grad_by_freq, g.dtype());
+    grads = grads * Var(std::move(shares));
   }
   return ops::index_add(*table, 0, *index, *grads);
 }
