@@ -63,7 +63,7 @@ vdot = op(
     out=True,
     grad=lambda g, self, other, needs: cpp.vdot_backward(g, self, other, needs),
     ref=np.vdot,
-    samples=lambda s: [s(s.t(5), s.t(5)), s(s.t(5, dtype="complex64"), s.t(5, dtype="complex64"))],
+    samples=lambda s: [s(s.t(5), s.t(5)), s(s.t(5, dtype="complex128"), s.t(5, dtype="complex128"))],
     doc="The dot product with the conjugate of the first vector.",
 )
 
@@ -151,6 +151,7 @@ outer = composite(
 einsum = composite(
     "_einsum(str equation, Tensor[] operands) -> Tensor",
     kernel="einsum",
+    ref=lambda equation, operands: np.einsum(equation, *operands),
     samples=lambda s: [
         s("ij,jk->ik", [s.t(2, 3), s.t(3, 4)]),
         s("bij,bjk->bik", [s.t(2, 3, 4), s.t(2, 4, 5)]),

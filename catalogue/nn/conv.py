@@ -95,7 +95,7 @@ conv_transpose2d = composite(
     kernel="conv_transpose2d",
     aliases=("nn.functional.conv_transpose2d",),
     samples=lambda s: [
-        s(s.t(2, 3, 5, 6), s.t(3, 4, 3, 2), s.t(4)),
+        s(s.t(2, 3, 5, 6, low=0.1), s.t(3, 4, 3, 2, low=0.1), s.t(4, low=0.1)),
         s(s.t(2, 4, 5, 6), s.t(4, 2, 3, 2), None, 2, 1, 1, 2),
     ],
     doc="Transposed convolution over 2 spatial dims.",
@@ -128,7 +128,7 @@ conv_transpose3d = composite(
     kernel="conv_transpose3d",
     aliases=("nn.functional.conv_transpose3d",),
     samples=lambda s: [
-        s(s.t(2, 3, 5, 6, 4), s.t(3, 4, 3, 2, 2), s.t(4)),
+        s(s.t(2, 3, 5, 6, 4, low=0.1), s.t(3, 4, 3, 2, 2, low=0.1), s.t(4, low=0.1)),
         s(s.t(2, 4, 5, 6, 4), s.t(4, 2, 3, 2, 2), None, 2, 1, 1, 2),
     ],
     doc="Transposed convolution over 3 spatial dims.",
