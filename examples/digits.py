@@ -151,6 +151,7 @@ def main():
     draw(options.picture, losses, test_images, test_labels, predicted)
     print(f"loss curve and wrong digits: {options.picture}")
     if "vivace" in torch.__version__:
+        print("the same on PyTorch ...", file=sys.stderr, flush=True)
         other = run_on_pytorch(options.epochs)
         if other is None:
             print("PyTorch is not installed: nothing to compare with")
