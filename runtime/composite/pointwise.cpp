@@ -21,14 +21,15 @@ TensorRef ldexp(Tensor& self, Tensor& other) { return ops::mul_Tensor(self, *ops
 TensorRef rdiv_Tensor(Tensor& self, Tensor& other) { return ops::div_Tensor(other, self); }
 TensorRef rdiv_Scalar(Tensor& self, const Scalar& other) { return ops::mul_Scalar(*ops::reciprocal(self), other); }
 
-TensorRef where_method(Tensor& self, Tensor& condition, Tensor& other) { return ops::where_self(condition, self, other); }
+TensorRef where_method(Tensor& self, Tensor& condition, Tensor& other) {
+  return ops::where_self(condition, self, other);
+}
 TensorRef where_method_Scalar(Tensor& self, Tensor& condition, const Scalar& other) {
   return ops::where_ScalarOther(condition, self, other);
 }
 
 TensorRef prelu(Tensor& self, Tensor& weight) {
-  if (weight.dim() > 1)
-    fail("prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  if (weight.dim() > 1) fail("prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
   const int64_t channels = self.dim() < 2 ? 1 : self.size(1);
   if (weight.numel() != 1 && weight.numel() != channels)
     fail("Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
@@ -45,6 +46,8 @@ TensorRef float_power_Tensor_Tensor(Tensor& self, Tensor& exponent) {
 TensorRef float_power_Tensor_Scalar(Tensor& self, const Scalar& exponent) {
   return ops::pow_Tensor_Scalar(*in_double(self), exponent);
 }
-TensorRef float_power_Scalar(const Scalar& self, Tensor& exponent) { return ops::pow_Scalar(self, *in_double(exponent)); }
+TensorRef float_power_Scalar(const Scalar& self, Tensor& exponent) {
+  return ops::pow_Scalar(self, *in_double(exponent));
+}
 
 }  // namespace vivace::composite

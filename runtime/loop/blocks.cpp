@@ -31,10 +31,10 @@ void scatter_run(char* to, const char* from, int64_t stride, int64_t n) {
 /// How one operand reaches the loop.
 struct Route {
   int64_t size, loop_size;  // of an element in memory and in the loop
-  bool line;      // element i of the whole is at data + i * size
-  bool constant;  // one element
+  bool line;                // element i of the whole is at data + i * size
+  bool constant;            // one element
   bool converts;
-  char* buffer;   // in the loop's type
+  char* buffer;  // in the loop's type
 };
 
 /// One thread's share of a Blocks.
@@ -106,8 +106,10 @@ class Walk {
       if (!r.constant) continue;
       const BlockOperand& o = b_.operands[k];
       alignas(16) char one[16];
-      if (r.converts) kernels::convert_block(o.loop_dtype, one, o.dtype, o.data, 1);
-      else std::memcpy(one, o.data, size_t(r.size));
+      if (r.converts)
+        kernels::convert_block(o.loop_dtype, one, o.dtype, o.data, 1);
+      else
+        std::memcpy(one, o.data, size_t(r.size));
       visit_bits(o.loop_dtype, [&]<class T>() { gather_run<T>(r.buffer, one, 0, n); });
     }
   }
@@ -123,7 +125,9 @@ class Walk {
     if (!straight) {
       char* to = r.converts ? raw_ : r.buffer;
       visit_bits(o.dtype, [&]<class T>() {
-        rows(k, n, [&](char* p, int64_t done, int64_t count) { gather_run<T>(to + done * int64_t(sizeof(T)), p, o.strides[0], count); });
+        rows(k, n, [&](char* p, int64_t done, int64_t count) {
+          gather_run<T>(to + done * int64_t(sizeof(T)), p, o.strides[0], count);
+        });
       });
       source = to;
     }
@@ -143,7 +147,9 @@ class Walk {
     }
     if (straight) return;
     visit_bits(o.dtype, [&]<class T>() {
-      rows(0, n, [&](char* p, int64_t done, int64_t count) { scatter_run<T>(p, source + done * int64_t(sizeof(T)), o.strides[0], count); });
+      rows(0, n, [&](char* p, int64_t done, int64_t count) {
+        scatter_run<T>(p, source + done * int64_t(sizeof(T)), o.strides[0], count);
+      });
     });
   }
 

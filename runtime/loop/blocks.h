@@ -1,5 +1,6 @@
-// Runs a loop over operands of any layout and dtype. The loop sees contiguous blocks: an operand that is not contiguous, or not
-// of the loop's own type, is gathered into a buffer that fits the first cache, and the output is scattered from one.
+// Runs a loop over operands of any layout and dtype. The loop sees contiguous blocks: an operand that is not
+// contiguous, or not of the loop's own type, is gathered into a buffer that fits the first cache, and the output is
+// scattered from one.
 #pragma once
 #include "runtime/loop/loop.h"
 #include "runtime/loop/pointwise.h"
@@ -9,15 +10,15 @@ namespace vivace {
 /// Memory of one operand, as `Blocks` takes it. Strides are in bytes, one per dim, 0 where it broadcasts.
 struct BlockOperand {
   char* data;
-  DType dtype;         // in memory
-  DType loop_dtype;    // what the loop reads or writes
+  DType dtype;       // in memory
+  DType loop_dtype;  // what the loop reads or writes
   int64_t strides[kMaxDims];
 };
 
 struct Blocks {
-  int ndim;                // dim 0 is the innermost
+  int ndim;  // dim 0 is the innermost
   int64_t sizes[kMaxDims];
-  int noperands;           // the output comes first
+  int noperands;  // the output comes first
   BlockOperand operands[kMaxOperands + 1];
   Loop loop;
   const Param* params;
@@ -28,8 +29,8 @@ struct Blocks {
   void run();
 };
 
-/// PyTorch's order of dims for an elementwise result: by the strides of the operands, the first that tells deciding. `order`
-/// gets the dims, innermost first. strides[k] are operand k's (outermost first, 0 where it broadcasts).
+/// PyTorch's order of dims for an elementwise result: by the strides of the operands, the first that tells deciding.
+/// `order` gets the dims, innermost first. strides[k] are operand k's (outermost first, 0 where it broadcasts).
 void order_dims(IntList sizes, const int64_t* const* strides, int noperands, int* order);
 
 }  // namespace vivace

@@ -6,17 +6,21 @@ namespace vivace::checks {
 
 void alpha(const Value* args) {
   const Scalar& alpha = args[2].scalar();
-  if (alpha.tag == Tag::Int) [[likely]] return;
+  if (alpha.tag == Tag::Int) [[likely]]
+    return;
   ResultType type;
   for (int k = 0; k < 2; ++k) {
-    if (args[k].tag == Tag::Tensor) type.add(*args[k].tensor);
-    else type.add(args[k].scalar());
+    if (args[k].tag == Tag::Tensor)
+      type.add(*args[k].tensor);
+    else
+      type.add(args[k].scalar());
   }
   const DType t = type.dtype();
   if (alpha.is_bool() && !is_bool(t)) fail("Boolean alpha only supported for Boolean results.");
   if (alpha.is_floating() && (is_integral(t) || is_bool(t)))
     fail("For integral input tensors, argument alpha must not be a floating point number.");
-  if (alpha.is_complex() && !is_complex(t)) fail("For non-complex input tensors, argument alpha must not be a complex number.");
+  if (alpha.is_complex() && !is_complex(t))
+    fail("For non-complex input tensors, argument alpha must not be a complex number.");
 }
 
 void clamp(const Value* args) {
@@ -24,8 +28,9 @@ void clamp(const Value* args) {
 }
 
 void pow(const Value* args) {
-  const bool integral_base = args[0].tag == Tag::Tensor ? is_integral(args[0].tensor->dtype()) || is_bool(args[0].tensor->dtype())
-                                                        : args[0].scalar().is_integral();
+  const bool integral_base = args[0].tag == Tag::Tensor
+                                 ? is_integral(args[0].tensor->dtype()) || is_bool(args[0].tensor->dtype())
+                                 : args[0].scalar().is_integral();
   if (integral_base && args[1].tag == Tag::Int && args[1].i < 0)
     fail("Integers to negative integer powers are not allowed.");
 }
@@ -49,7 +54,8 @@ void masked_fill(const Value* args) {
   if (args[2].tag == Tag::Complex && !is_complex(t) && args[2].imag != 0)
     fail("value cannot be converted to type ", t, " without overflow");
   if (args[2].tag == Tag::Tensor && args[2].tensor->dim() != 0)
-    fail("masked_fill only supports a 0-dimensional value tensor, but got tensor with ", args[2].tensor->dim(), " dimension(s).");
+    fail("masked_fill only supports a 0-dimensional value tensor, but got tensor with ", args[2].tensor->dim(),
+         " dimension(s).");
 }
 
 }  // namespace vivace::checks

@@ -1,4 +1,5 @@
-// Conditions of single pointwise operators beyond shape and dtype; entries name them by `check=`. Arguments as the schema orders them.
+// Conditions of single pointwise operators beyond shape and dtype; entries name them by `check=`. Arguments as the
+// schema orders them.
 #pragma once
 #include "runtime/dispatch/op.h"
 

@@ -24,10 +24,13 @@ inline bool is_tensor(const Value& v) { return v.tag == Tag::Tensor; }
 
 // ---- the quick path: tensors of one dtype, contiguous, of one shape, and numbers
 
-inline bool same_sizes(const Tensor& a, const Tensor& b) {
+/// Whether b has a's sizes and strides. (Strides of dims of size 1 may differ for contiguous tensors; then the general
+/// path takes over.)
+inline bool same_layout(const Tensor& a, const Tensor& b) {
   if (a.ndim_ != b.ndim_) return false;
-  for (int d = 0; d < a.ndim_; ++d)
-    if (a.dims_[d] != b.dims_[d]) return false;
+  const int64_t *x = a.dims_, *y = b.dims_, *end = x + 2 * a.ndim_;
+  for (; x != end; ++x, ++y)
+    if (*x != *y) return false;
   return true;
 }
 
@@ -43,18 +46,25 @@ inline bool contiguous_quick(const Tensor& t) {
 /// Whether a number next to tensors of dtype t leaves the result at t.
 inline bool keeps(DType t, const Value& v) {
   switch (v.tag) {
-    case Tag::Bool: return true;
-    case Tag::Int: return t != DType::Bool;
-    case Tag::Float: return t >= DType::Float16;
-    default: return is_complex(t);
+    case Tag::Bool:
+      return true;
+    case Tag::Int:
+      return t != DType::Bool;
+    case Tag::Float:
+      return t >= DType::Float16;
+    default:
+      return is_complex(t);
   }
 }
 
 inline Param to_param(const Value& v) {
   switch (v.tag) {
-    case Tag::Float: return {v.f, 0, int64_t(v.f)};
-    case Tag::Complex: return {v.f, v.imag, int64_t(v.f)};
-    default: return {double(v.i), 0, v.i};
+    case Tag::Float:
+      return {v.f, 0, int64_t(v.f)};
+    case Tag::Complex:
+      return {v.f, v.imag, int64_t(v.f)};
+    default:
+      return {double(v.i), 0, v.i};
   }
 }
 
@@ -69,6 +79,22 @@ void splat(char* to, DType dtype, const Value& v, int64_t n) {
   visit_bits(dtype, [&]<class T>() { std::fill_n(reinterpret_cast<T*>(to), n, *reinterpret_cast<const T*>(one)); });
 }
 
+/// The end of `quick` where operands are numbers; apart, because its buffers make a large frame.
+[[gnu::noinline]] void with_numbers(const PointwiseInfo& info, const Value* args, DType dtype, int64_t n, char** p,
+                                    Loop loop) {
+  alignas(64) char buffers[kSplatOperands][kSplat * 8];
+  int numbers = 0;
+  for (int k = 0; k < info.noperands; ++k) {
+    const Value& v = args[info.operands[k]];
+    if (is_tensor(v)) continue;
+    splat(buffers[numbers], dtype, v, n);
+    p[k + 1] = buffers[numbers++];
+  }
+  Param params[kMaxParams];
+  for (int k = 0; k < info.nparams; ++k) params[k] = to_param(args[info.params[k]]);
+  loop(p, n, params);
+}
+
 /// The result, or null if the operands are not of the simple kind. `into`: where to write, if in place.
 Tensor* quick(const PointwiseInfo& info, const Value* args, Tensor* into) {
   const int first = info.masks & 1;  // a condition says nothing of the dtype
@@ -81,24 +107,21 @@ Tensor* quick(const PointwiseInfo& info, const Value* args, Tensor* into) {
       n == 0 || !contiguous_quick(a))
     return nullptr;
   char* p[kMaxOperands + 1];
-  alignas(64) char numbers[kSplatOperands][kSplat * 8];
-  int spread = 0;
+  int numbers = 0;
   for (int k = 0; k < info.noperands; ++k) {
     const Value& v = args[info.operands[k]];
-    if (is_tensor(v)) {
+    if (is_tensor(v)) [[likely]] {
       const Tensor& b = *v.tensor;
-      const DType wanted = info.masks >> k & 1 ? DType::Bool : a.dtype_;
-      if (&b != &a && (b.dtype_ != wanted || !same_sizes(a, b) || !contiguous_quick(b))) return nullptr;
-      if (into && b.storage_ == into->storage_ && b.data_ != into->data_) return nullptr;
       p[k + 1] = b.data_;
+      if (&b == &a) continue;
+      const DType wanted = info.masks >> k & 1 ? DType::Bool : a.dtype_;
+      if (b.dtype_ != wanted || !same_layout(a, b)) return nullptr;
+      if (into && b.storage_ == into->storage_ && b.data_ != into->data_) return nullptr;
     } else {
-      if (n > kSplat || spread == kSplatOperands || item_size(a.dtype_) > 8 || !keeps(a.dtype_, v)) return nullptr;
-      splat(numbers[spread], a.dtype_, v, n);
-      p[k + 1] = numbers[spread++];
+      if (n > kSplat || numbers == kSplatOperands || item_size(a.dtype_) > 8 || !keeps(a.dtype_, v)) return nullptr;
+      ++numbers;
     }
   }
-  Param params[kMaxParams];
-  for (int k = 0; k < info.nparams; ++k) params[k] = to_param(args[info.params[k]]);
   Tensor* out;
   if (into == nullptr) {
     out = empty(a.sizes(), DType(row.result), a.device_).release();
@@ -107,6 +130,12 @@ Tensor* quick(const PointwiseInfo& info, const Value* args, Tensor* into) {
     out = into;
   }
   p[0] = out->data_;
+  if (numbers > 0) {
+    with_numbers(info, args, a.dtype_, n, p, loop_table[row.loop]);
+    return out;
+  }
+  Param params[kMaxParams];
+  for (int k = 0; k < info.nparams; ++k) params[k] = to_param(args[info.params[k]]);
   loop_table[row.loop](p, n, params);
   return out;
 }
@@ -146,11 +175,14 @@ Call analyse(const PointwiseInfo& info, const Value* args) {
     const Value& v = args[info.operands[k]];
     c.operands[k] = &v;
     if (is_tensor(v)) {
-      if (c.promotes(k)) type.add(*v.tensor);
+      if (c.promotes(k))
+        type.add(*v.tensor);
       else if (c.is_bool(k) && v.tensor->dtype() != DType::Bool && v.tensor->dtype() != DType::UInt8)
         fail(info.name, ": expected a bool tensor for the condition or mask, but got ", v.tensor->dtype());
-      if (first) c.sizes = v.tensor->sizes();
-      else if (!std::ranges::equal(IntList(c.sizes), v.tensor->sizes())) c.sizes = broadcast(info.name, c.sizes, v.tensor->sizes());
+      if (first)
+        c.sizes = v.tensor->sizes();
+      else if (!std::ranges::equal(IntList(c.sizes), v.tensor->sizes()))
+        c.sizes = broadcast(info.name, c.sizes, v.tensor->sizes());
       first = false;
     } else if (c.promotes(k)) {
       type.add(v.scalar());
@@ -185,8 +217,10 @@ TensorRef allocate(const Call& c, Device device) {
   for (int k = 0; k < c.noperands(); ++k) {
     if (!is_tensor(*c.operands[k])) continue;
     const Tensor& t = *c.operands[k]->tensor;
-    if (!std::ranges::equal(t.sizes(), IntList(c.sizes))) alike = false;
-    else if (!t.is_contiguous()) contiguous = false;
+    if (!std::ranges::equal(t.sizes(), IntList(c.sizes)))
+      alike = false;
+    else if (!t.is_contiguous())
+      contiguous = false;
     if (model && alike && !std::ranges::equal(model->strides(), t.strides())) alike = false;
     if (!model) model = &t;
   }
@@ -237,7 +271,8 @@ void compute(Call& c, Tensor& out) {
       place(k + 1, v.tensor->raw(), dtype, c.loop_dtype(k));
       byte_strides(*v.tensor, c.sizes, memory[k + 1]);
     } else {
-      // As PyTorch: the number becomes an element of the common dtype first, so that it is rounded as a tensor would be.
+      // As PyTorch: the number becomes an element of the common dtype first, so that it is rounded as a tensor would
+      // be.
       kernels::store_scalar(c.is_bool(k) ? DType::Bool : c.common, numbers[k], v.scalar());
       place(k + 1, numbers[k], c.is_bool(k) ? DType::Bool : c.common, c.loop_dtype(k));
       std::fill_n(memory[k + 1], b.ndim, 0);
@@ -273,8 +308,9 @@ void check_no_internal_overlap(const Tensor& out) {
   if (out.is_non_overlapping_and_dense()) return;
   for (int d = 0; d < out.ndim_; ++d)
     if (out.dims_[d] > 1 && out.dims_[out.ndim_ + d] == 0)
-      fail("unsupported operation: more than one element of the written-to tensor refers to a single memory location."
-           " Please clone() the tensor before performing the operation.");
+      fail(
+          "unsupported operation: more than one element of the written-to tensor refers to a single memory location."
+          " Please clone() the tensor before performing the operation.");
 }
 
 /// Throws if out shares some, but not all, memory with an operand.
@@ -284,8 +320,10 @@ void check_no_partial_overlap(const Tensor& out, const Tensor& in) {
   const char *out_end = out.raw() + out.nbytes(), *in_end = in.raw() + in.nbytes();
   if (out.raw() == in.raw() && out_end == in_end && std::ranges::equal(out.strides(), in.strides())) return;
   if (out.raw() < in_end && in.raw() < out_end)
-    fail("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location."
-         " Please clone() the tensor before performing the operation.");
+    fail(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+        "location."
+        " Please clone() the tensor before performing the operation.");
 }
 
 void check_overlap(const Call& c, const Tensor& out) {
@@ -324,7 +362,8 @@ void write(Call& c, Tensor& out) {
 void write_in_place(const Op& op, Call& c, Tensor& self) {
   if (!std::ranges::equal(self.sizes(), IntList(c.sizes)))
     fail(op.name, ": output with shape ", self.sizes(), " doesn't match the broadcast shape ", IntList(c.sizes));
-  if (!can_cast(DType(c.row->result), self.dtype())) prepare_out(self, *empty(c.sizes, DType(c.row->result), self.device()));
+  if (!can_cast(DType(c.row->result), self.dtype()))
+    prepare_out(self, *empty(c.sizes, DType(c.row->result), self.device()));
   write(c, self);
 }
 

@@ -1,6 +1,6 @@
 // Pointwise operators at run time: tables that the generator emits, and the one driver that runs their loops.
-// A loop sees contiguous blocks only; the driver gathers strided, broadcast and other-dtype operands into blocks that fit the
-// first cache. There is always exactly one output.
+// A loop sees contiguous blocks only; the driver gathers strided, broadcast and other-dtype operands into blocks that
+// fit the first cache. There is always exactly one output.
 #pragma once
 #include "runtime/dispatch/op.h"
 #include "runtime/loop/loop.h"
@@ -26,13 +26,15 @@ struct PointwiseInfo {
   const char* name;  // in errors
   uint8_t noperands;
   uint8_t nparams;
-  uint8_t operands[kMaxOperands];  // argument index of each input of the loop: a Tensor, or a Scalar that takes part in promotion
+  uint8_t operands[kMaxOperands];  // argument index of each input of the loop: a Tensor, or a Scalar that takes part in
+                                   // promotion
   uint8_t params[kMaxParams];      // argument index of each number that the loop reads as an attribute
   uint8_t followers;               // bit i: operand i takes no part in promotion and is cast to what the others give
   uint8_t masks;                   // bit i: operand i, a follower, is read as bool instead
   const PointwiseRow* rows;        // by common dtype of the operands
-  const PointwiseInfo& (*choose)(const Value* args);  // the variant that strings, flags and absent arguments select, or null
-  void (*check)(const Value* args);                    // further conditions, or null
+  const PointwiseInfo& (*choose)(
+      const Value* args);            // the variant that strings, flags and absent arguments select, or null
+  void (*check)(const Value* args);  // further conditions, or null
 };
 
 /// Whether v is the number x and no wider in class than the tensor `self`, so that it has no say in the dtype.
@@ -42,8 +44,8 @@ inline bool is_special(const Value& self, const Value& v, double x) {
   return v.tag == Tag::Float && v.f == x && self.tensor->dtype() >= DType::Float16;
 }
 
-/// Kernels for Op::table whose Op::data is a PointwiseInfo. They serve OpClass Plain, InPlace (writes args[0]) and Out (writes the
-/// last argument), check overlap, cast and shape, and raise the version of what they write.
+/// Kernels for Op::table whose Op::data is a PointwiseInfo. They serve OpClass Plain, InPlace (writes args[0]) and Out
+/// (writes the last argument), check overlap, cast and shape, and raise the version of what they write.
 Object* pointwise_kernel(const Op& op, KeySet keys, Value* args);
 Object* pointwise_meta(const Op& op, KeySet keys, Value* args);
 

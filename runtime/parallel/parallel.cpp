@@ -113,7 +113,8 @@ void set_num_threads(int n) { detail::num_threads = std::max(n, 1); }
 
 bool in_parallel_region() { return in_region; }
 
-void detail::run_parallel(int64_t begin, int64_t end, int64_t grain, void (*call)(void*, int64_t, int64_t), void* context) {
+void detail::run_parallel(int64_t begin, int64_t end, int64_t grain, void (*call)(void*, int64_t, int64_t),
+                          void* context) {
   const int64_t total = end - begin, step = std::max<int64_t>(grain, 1);
   const int n = int(std::min<int64_t>(get_num_threads(), (total + step - 1) / step));
   if (n <= 1) return call(context, begin, end);

@@ -17,8 +17,9 @@ void run_parallel(int64_t begin, int64_t end, int64_t grain, void (*call)(void*,
 extern int num_threads;  // 0: not decided yet
 }  // namespace detail
 
-/// Calls f(b, e) on disjoint ranges that cover [begin, end), each of at least `grain` indices; serially if there is one only.
-/// The split depends on nothing but the range, the grain and the number of threads. Exceptions of f reach the caller.
+/// Calls f(b, e) on disjoint ranges that cover [begin, end), each of at least `grain` indices; serially if there is one
+/// only. The split depends on nothing but the range, the grain and the number of threads. Exceptions of f reach the
+/// caller.
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, F&& f) {
   if (begin >= end) return;

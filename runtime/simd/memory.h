@@ -1,5 +1,5 @@
-// How loops read and write: the next vector of an array, or the lanes that are left of it; bool bytes as masks; complex numbers
-// as two vectors. Included by vec.h only.
+// How loops read and write: the next vector of an array, or the lanes that are left of it; bool bytes as masks; complex
+// numbers as two vectors. Included by vec.h only.
 #pragma once
 
 namespace vivace {
@@ -8,7 +8,8 @@ namespace {
 /// p[0 .. min(left, lanes)); the other lanes are 0. left > 0.
 template <class T>
 VIVACE_INLINE Vec<T> load(const T* p, int64_t left) {
-  if (left >= lanes<T>) [[likely]] return load_full<Vec<T>>(p);
+  if (left >= lanes<T>) [[likely]]
+    return load_full<Vec<T>>(p);
   return load_part(p, left);
 }
 template <class T>
@@ -17,8 +18,10 @@ VIVACE_INLINE Vec<T> load(const T* p) {
 }
 template <class T>
 VIVACE_INLINE void store(T* p, Vec<T> v, int64_t left) {
-  if (left >= lanes<T>) [[likely]] store_full(p, v);
-  else store_part(p, v, left);
+  if (left >= lanes<T>) [[likely]]
+    store_full(p, v);
+  else
+    store_part(p, v, left);
 }
 template <class T>
 VIVACE_INLINE void store(T* p, Vec<T> v) {
@@ -31,9 +34,7 @@ typedef uint8_t b64 __attribute__((vector_size(kVectorBytes / 8)));
 typedef int8_t s32 __attribute__((vector_size(kVectorBytes / 4)));
 typedef int8_t s64 __attribute__((vector_size(kVectorBytes / 8)));
 
-VIVACE_INLINE m8 load_mask8(const uint8_t* p, int64_t left) {
-  return load(p, left) != 0;
-}
+VIVACE_INLINE m8 load_mask8(const uint8_t* p, int64_t left) { return load(p, left) != 0; }
 VIVACE_INLINE m32 load_mask32(const uint8_t* p, int64_t left) {
   const b32 v = left >= lanes<float> ? load_full<b32>(p) : load_bytes<b32>(p, left);
   return __builtin_convertvector(v, i32) != 0;
@@ -45,13 +46,17 @@ VIVACE_INLINE m64 load_mask64(const uint8_t* p, int64_t left) {
 VIVACE_INLINE void store_mask(uint8_t* p, m8 m, int64_t left) { store(p, u8(m) & 1, left); }
 VIVACE_INLINE void store_mask(uint8_t* p, m32 m, int64_t left) {
   const b32 v = b32(__builtin_convertvector(m, s32)) & 1;
-  if (left >= lanes<float>) [[likely]] store_full(p, v);
-  else store_bytes(p, v, left);
+  if (left >= lanes<float>) [[likely]]
+    store_full(p, v);
+  else
+    store_bytes(p, v, left);
 }
 VIVACE_INLINE void store_mask(uint8_t* p, m64 m, int64_t left) {
   const b64 v = b64(__builtin_convertvector(m, s64)) & 1;
-  if (left >= lanes<double>) [[likely]] store_full(p, v);
-  else store_bytes(p, v, left);
+  if (left >= lanes<double>) [[likely]]
+    store_full(p, v);
+  else
+    store_bytes(p, v, left);
 }
 
 // Interleaved (re, im) pairs as two vectors.
@@ -89,7 +94,8 @@ template <class M, class V, class F, class... Args>
 }
 template <class M, class V, class F, class... Args>
 VIVACE_INLINE V rare(M m, V otherwise, F f, Args... args) {
-  if (any(m)) [[unlikely]] return patch(m, otherwise, f, args...);
+  if (any(m)) [[unlikely]]
+    return patch(m, otherwise, f, args...);
   return otherwise;
 }
 
@@ -101,7 +107,8 @@ VIVACE_INLINE f32 in_double(F f, V... x) {
     half low, high;
   };
   const half low = __builtin_convertvector(f(__builtin_convertvector(__builtin_bit_cast(Halves, x).low, f64)...), half);
-  const half high = __builtin_convertvector(f(__builtin_convertvector(__builtin_bit_cast(Halves, x).high, f64)...), half);
+  const half high =
+      __builtin_convertvector(f(__builtin_convertvector(__builtin_bit_cast(Halves, x).high, f64)...), half);
   return __builtin_bit_cast(f32, Halves{low, high});
 }
 

@@ -6,10 +6,10 @@
 
 namespace vivace::scalar {
 
-#define VIVACE_LIBM1(name)                                     \
+#define VIVACE_LIBM1(name)                                    \
   float name(float x) { return float(std::name(double(x))); } \
   double name(double x) { return std::name(x); }
-#define VIVACE_LIBM2(name)                                                         \
+#define VIVACE_LIBM2(name)                                                        \
   float name(float x, float y) { return float(std::name(double(x), double(y))); } \
   double name(double x, double y) { return std::name(x, y); }
 
@@ -75,7 +75,8 @@ double digamma(double x) {
   // Asymptotic series in 1 / x^2 with Bernoulli's numbers.
   const double z = 1 / (x * x);
   const double series =
-      z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+      z *
+      (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
   return result + std::log(x) - 0.5 / x - series;
 }
 float digamma(float x) { return float(digamma(double(x))); }
@@ -100,7 +101,8 @@ double erfinv(double x) {
   const double l = std::log1p(-x * x), a = 0.147, t = 2 / (kPi * a) + l / 2;
   double y = std::copysign(std::sqrt(std::sqrt(t * t - l / a) - t), x);
   for (int i = 0; i < 3; ++i) {
-    const double error = std::fabs(x) < 0.5 ? std::erf(y) - x : (1 - std::fabs(x) - std::erfc(std::fabs(y))) * std::copysign(1.0, x);
+    const double error =
+        std::fabs(x) < 0.5 ? std::erf(y) - x : (1 - std::fabs(x) - std::erfc(std::fabs(y))) * std::copysign(1.0, x);
     const double u = error / (2 / std::sqrt(kPi) * std::exp(-y * y));
     y -= u / (1 + y * u);
   }

@@ -7,8 +7,8 @@ namespace vivace::scalar {
 #define VIVACE_SCALAR1(name) \
   float name(float x);       \
   double name(double x);
-#define VIVACE_SCALAR2(name)       \
-  float name(float x, float y);    \
+#define VIVACE_SCALAR2(name)    \
+  float name(float x, float y); \
   double name(double x, double y);
 
 VIVACE_SCALAR1(sin)

@@ -1,6 +1,7 @@
-// The vector layer: vectors as wide as the instruction set has them, and the primitives that generated loops are made of.
-// Arithmetic and comparison are the compiler's vector operators; what those cannot say is here in terms of a few functions that
-// x86.h or generic.h define per set. All is internal to the file that includes it: no symbol leaves an object of one set.
+// The vector layer: vectors as wide as the instruction set has them, and the primitives that generated loops are made
+// of. Arithmetic and comparison are the compiler's vector operators; what those cannot say is here in terms of a few
+// functions that x86.h or generic.h define per set. All is internal to the file that includes it: no symbol leaves an
+// object of one set.
 #pragma once
 #include <cstdint>
 
@@ -32,13 +33,40 @@ typedef int8_t m8 __attribute__((vector_size(kVectorBytes)));
 /// The vector of an element type, and the other way round.
 template <class T>
 struct VecOf;
-template <> struct VecOf<float> { typedef f32 type; typedef i32 index; };
-template <> struct VecOf<double> { typedef f64 type; typedef i64 index; };
-template <> struct VecOf<int32_t> { typedef i32 type; typedef i32 index; };
-template <> struct VecOf<int64_t> { typedef i64 type; typedef i64 index; };
-template <> struct VecOf<uint32_t> { typedef u32 type; typedef i32 index; };
-template <> struct VecOf<uint64_t> { typedef u64 type; typedef i64 index; };
-template <> struct VecOf<uint8_t> { typedef u8 type; };
+template <>
+struct VecOf<float> {
+  typedef f32 type;
+  typedef i32 index;
+};
+template <>
+struct VecOf<double> {
+  typedef f64 type;
+  typedef i64 index;
+};
+template <>
+struct VecOf<int32_t> {
+  typedef i32 type;
+  typedef i32 index;
+};
+template <>
+struct VecOf<int64_t> {
+  typedef i64 type;
+  typedef i64 index;
+};
+template <>
+struct VecOf<uint32_t> {
+  typedef u32 type;
+  typedef i32 index;
+};
+template <>
+struct VecOf<uint64_t> {
+  typedef u64 type;
+  typedef i64 index;
+};
+template <>
+struct VecOf<uint8_t> {
+  typedef u8 type;
+};
 template <class T>
 using Vec = typename VecOf<T>::type;
 /// The signed integers with as many lanes.
@@ -126,8 +154,10 @@ VIVACE_INLINE V maximum(V a, V b) {
 /// Shifts by a constant below the width; of a signed vector the sign is shifted in.
 template <int kCount, class V>
 VIVACE_INLINE V shift_left(V a) {
-  if constexpr (sizeof(Element<V>) == 4) return V(u32(a) << kCount);
-  else return V(u64(a) << kCount);
+  if constexpr (sizeof(Element<V>) == 4)
+    return V(u32(a) << kCount);
+  else
+    return V(u64(a) << kCount);
 }
 template <int kCount, class V>
 VIVACE_INLINE V shift_right(V a) {
@@ -174,8 +204,10 @@ VIVACE_INLINE V idiv(V a, V b, int64_t left) {
   using T = Element<V>;
   V r{};
   for (int l = 0; l < lanes<T> && l < left; ++l) {
-    if (b[l] == 0) [[unlikely]] integer_division_by_zero = 1;
-    else r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(-uint64_t(a[l])) : T(a[l] / b[l]);
+    if (b[l] == 0) [[unlikely]]
+      integer_division_by_zero = 1;
+    else
+      r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(-uint64_t(a[l])) : T(a[l] / b[l]);
   }
   return r;
 }
@@ -185,8 +217,10 @@ VIVACE_INLINE V irem(V a, V b, int64_t left) {
   using T = Element<V>;
   V r{};
   for (int l = 0; l < lanes<T> && l < left; ++l) {
-    if (b[l] == 0) [[unlikely]] integer_division_by_zero = 1;
-    else r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(0) : T(a[l] % b[l]);
+    if (b[l] == 0) [[unlikely]]
+      integer_division_by_zero = 1;
+    else
+      r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(0) : T(a[l] % b[l]);
   }
   return r;
 }

@@ -19,10 +19,18 @@ namespace {
 VIVACE_INLINE f32 sqrt(f32 x) { return f32(VIVACE_X86(_mm_sqrt_ps, _mm256_sqrt_ps, _mm512_sqrt_ps)(x)); }
 VIVACE_INLINE f64 sqrt(f64 x) { return f64(VIVACE_X86(_mm_sqrt_pd, _mm256_sqrt_pd, _mm512_sqrt_pd)(x)); }
 // The instructions give the second operand where one is NaN.
-VIVACE_INLINE f32 max_or_second(f32 a, f32 b) { return f32(VIVACE_X86(_mm_max_ps, _mm256_max_ps, _mm512_max_ps)(a, b)); }
-VIVACE_INLINE f64 max_or_second(f64 a, f64 b) { return f64(VIVACE_X86(_mm_max_pd, _mm256_max_pd, _mm512_max_pd)(a, b)); }
-VIVACE_INLINE f32 min_or_second(f32 a, f32 b) { return f32(VIVACE_X86(_mm_min_ps, _mm256_min_ps, _mm512_min_ps)(a, b)); }
-VIVACE_INLINE f64 min_or_second(f64 a, f64 b) { return f64(VIVACE_X86(_mm_min_pd, _mm256_min_pd, _mm512_min_pd)(a, b)); }
+VIVACE_INLINE f32 max_or_second(f32 a, f32 b) {
+  return f32(VIVACE_X86(_mm_max_ps, _mm256_max_ps, _mm512_max_ps)(a, b));
+}
+VIVACE_INLINE f64 max_or_second(f64 a, f64 b) {
+  return f64(VIVACE_X86(_mm_max_pd, _mm256_max_pd, _mm512_max_pd)(a, b));
+}
+VIVACE_INLINE f32 min_or_second(f32 a, f32 b) {
+  return f32(VIVACE_X86(_mm_min_ps, _mm256_min_ps, _mm512_min_ps)(a, b));
+}
+VIVACE_INLINE f64 min_or_second(f64 a, f64 b) {
+  return f64(VIVACE_X86(_mm_min_pd, _mm256_min_pd, _mm512_min_pd)(a, b));
+}
 VIVACE_INLINE f32 maximum(f32 a, f32 b) { return where(a != a, a, max_or_second(a, b)); }
 VIVACE_INLINE f64 maximum(f64 a, f64 b) { return where(a != a, a, max_or_second(a, b)); }
 VIVACE_INLINE f32 minimum(f32 a, f32 b) { return where(a != a, a, min_or_second(a, b)); }
@@ -45,12 +53,12 @@ VIVACE_INLINE f64 fma(f64 a, f64 b, f64 c) { return a * b + c; }
 #endif
 
 #if defined(__AVX2__)
-#define VIVACE_ROUND(name, mode)                                                                        \
-  VIVACE_INLINE f32 name(f32 x) {                                                                       \
-    return f32(VIVACE_X86(, _mm256_round_ps, _mm512_roundscale_ps)(x, mode | _MM_FROUND_NO_EXC));       \
-  }                                                                                                     \
-  VIVACE_INLINE f64 name(f64 x) {                                                                       \
-    return f64(VIVACE_X86(, _mm256_round_pd, _mm512_roundscale_pd)(x, mode | _MM_FROUND_NO_EXC));       \
+#define VIVACE_ROUND(name, mode)                                                                  \
+  VIVACE_INLINE f32 name(f32 x) {                                                                 \
+    return f32(VIVACE_X86(, _mm256_round_ps, _mm512_roundscale_ps)(x, mode | _MM_FROUND_NO_EXC)); \
+  }                                                                                               \
+  VIVACE_INLINE f64 name(f64 x) {                                                                 \
+    return f64(VIVACE_X86(, _mm256_round_pd, _mm512_roundscale_pd)(x, mode | _MM_FROUND_NO_EXC)); \
   }
 VIVACE_ROUND(round, _MM_FROUND_TO_NEAREST_INT)
 VIVACE_ROUND(floor, _MM_FROUND_TO_NEG_INF)
@@ -85,7 +93,9 @@ VIVACE_INLINE V ceil(V x) {
 #endif
 
 /// Towards zero; what does not fit gives the least integer. f64 without AVX-512: |x| < 2^51 only.
-VIVACE_INLINE i32 to_integer(f32 x) { return i32(VIVACE_X86(_mm_cvttps_epi32, _mm256_cvttps_epi32, _mm512_cvttps_epi32)(x)); }
+VIVACE_INLINE i32 to_integer(f32 x) {
+  return i32(VIVACE_X86(_mm_cvttps_epi32, _mm256_cvttps_epi32, _mm512_cvttps_epi32)(x));
+}
 VIVACE_INLINE f32 to_floating(i32 x) { return __builtin_convertvector(x, f32); }
 #if defined(__AVX512F__)
 VIVACE_INLINE i64 to_integer(f64 x) { return i64(_mm512_cvttpd_epi64(x)); }
@@ -128,11 +138,17 @@ VIVACE_INLINE i32 load_part(const int32_t* p, int64_t left) { return i32(_mm512_
 VIVACE_INLINE i64 load_part(const int64_t* p, int64_t left) { return i64(_mm512_maskz_loadu_epi64(first8(left), p)); }
 VIVACE_INLINE void store_part(float* p, f32 v, int64_t left) { _mm512_mask_storeu_ps(p, first16(left), v); }
 VIVACE_INLINE void store_part(double* p, f64 v, int64_t left) { _mm512_mask_storeu_pd(p, first8(left), v); }
-VIVACE_INLINE void store_part(int32_t* p, i32 v, int64_t left) { _mm512_mask_storeu_epi32(p, first16(left), __m512i(v)); }
-VIVACE_INLINE void store_part(int64_t* p, i64 v, int64_t left) { _mm512_mask_storeu_epi64(p, first8(left), __m512i(v)); }
+VIVACE_INLINE void store_part(int32_t* p, i32 v, int64_t left) {
+  _mm512_mask_storeu_epi32(p, first16(left), __m512i(v));
+}
+VIVACE_INLINE void store_part(int64_t* p, i64 v, int64_t left) {
+  _mm512_mask_storeu_epi64(p, first8(left), __m512i(v));
+}
 #elif defined(__AVX2__)
 alignas(32) const int32_t kWindow[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
-VIVACE_INLINE __m256i first8(int64_t left) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kWindow + 8 - left)); }
+VIVACE_INLINE __m256i first8(int64_t left) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kWindow + 8 - left));
+}
 VIVACE_INLINE __m256i first4(int64_t left) { return first8(2 * left); }
 VIVACE_INLINE f32 load_part(const float* p, int64_t left) { return f32(_mm256_maskload_ps(p, first8(left))); }
 VIVACE_INLINE f64 load_part(const double* p, int64_t left) { return f64(_mm256_maskload_pd(p, first4(left))); }
