@@ -79,14 +79,16 @@ void check_weights(const T* p, int64_t rows, int64_t columns) {
   }
 }
 
-/// `mean` and `std` are of out's sizes, contiguous and of its dtype; null stands for 0 and 1.
+/// `mean` and `std` are of out's sizes and contiguous, mean of its dtype and std of its parts'; null stands for 0
+/// and 1.
 void scale_normals(Tensor& out, const Tensor* mean, const Tensor* std) {
-  visit_floating(out.dtype(), [&]<class T>() {
+  const int64_t parts = is_complex(out.dtype()) ? 2 : 1;
+  visit_floating(real_of(out.dtype()), [&]<class T>() {
     T* x = out.data<T>();
     const T* m = mean ? mean->data<T>() : nullptr;
     const T* s = std ? std->data<T>() : nullptr;
-    for (int64_t i = 0; i < out.numel(); ++i) {
-      if (s) x[i] = from_double<T>(to_double(x[i]) * to_double(s[i]));
+    for (int64_t i = 0; i < out.numel() * parts; ++i) {
+      if (s) x[i] = from_double<T>(to_double(x[i]) * to_double(s[i / parts]));
       if (m) x[i] = from_double<T>(to_double(x[i]) + to_double(m[i]));
     }
   });
@@ -108,11 +110,12 @@ void check_deviations(const Tensor& std) {
 
 TensorRef normal_of(IntList sizes, DType dtype, Device device, const Tensor* mean, const Tensor* std, double scalar_std,
                     Object* generator) {
-  if (!is_floating(dtype)) fail("normal expects floating point tensors, got ", dtype);
+  if (!is_differentiable(dtype)) fail("normal expects floating point or complex tensors, got ", dtype);
+  if (std && is_complex(std->dtype())) fail("normal expects standard deviation to be non-complex");
   TensorRef out = empty(sizes, dtype, device);
   if (out->is_meta()) return out;
   const TensorRef m = mean ? expanded(*mean, sizes, dtype) : TensorRef();
-  const TensorRef s = std ? expanded(*std, sizes, dtype) : TensorRef();
+  const TensorRef s = std ? expanded(*std, sizes, real_of(dtype)) : TensorRef();
   if (s) check_deviations(*s);
   normal_(*out, 0, scalar_std, generator);
   scale_normals(*out, m.get(), s.get());
