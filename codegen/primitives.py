@@ -311,9 +311,14 @@ def copy_sign(a: Any, b: Any) -> Expr:
     return with_sign(abs_(a), b)
 
 
+traced_dtype = ""
+"""The dtype whose loop is being traced, which a half type does not share with the type it computes in."""
+
+
 def largest(a: Expr) -> float:
-    """The largest finite number of a's type."""
-    return {"f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308}[a.type or ""]
+    """The largest finite number of the dtype that is traced."""
+    halves = {"Float16": 65504.0, "BFloat16": 3.3895313892515355e38}
+    return halves.get(traced_dtype) or {"f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308}[a.type or ""]
 
 
 def fmod_floating(a: Any, b: Any) -> Expr:

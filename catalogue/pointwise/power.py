@@ -100,24 +100,26 @@ pow = pointwise(
 )
 
 
-def _float_power(overload, operands, samples):
+def _float_power(overload, operands, samples, **options):
     return composite(
         f"float_power.{overload}({operands}) -> Tensor",
         kernel=f"float_power_{overload}",
         samples=samples,
         doc="self to the power of the exponent, in double precision.",
+        **options,
     )
 
 
 _float_power("Tensor_Tensor", "Tensor self, Tensor exponent", lambda s: [s(s.t(3, 5, low=0.1, high=3), s.t(3, 5))])
 _float_power("Tensor_Scalar", "Tensor self, Scalar exponent", lambda s: [s(s.t(3, 5), 2), s(s.ints(4), 2)])
-_float_power("Scalar", "Scalar self, Tensor exponent", lambda s: [s(2, s.t(3, 5))])
+_float_power("Scalar", "Scalar self, Tensor exponent", lambda s: [s(2, s.t(3, 5))], variants="function")
 
 
 ldexp = composite(
     "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
     kernel="ldexp",
     inplace=True,
+    ref=lambda a, b: a * 2.0**b,
     samples=lambda s: [s(s.t(3, 5), s.ints(3, 5, low=-3, high=3)), s(s.t(7), s.t(7))],
     doc="self * 2^other",
 )

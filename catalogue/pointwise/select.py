@@ -213,7 +213,6 @@ nan_to_num = unary(
     boolean=lambda a, nan, posinf, neginf: a,
     complex=_nan_to_num_complex,
     grad=lambda g, a: where(abs(a) < INF, g, 0),
-    ref=np.nan_to_num,
     samples=lambda s: [s(s.values(1.0, float("nan"), INF, -INF)), s(s.t(3, 5), 1.0), s(s.t(3), nan=1.0, posinf=2.0)],
     doc="NaN and infinities replaced by numbers (0 and the largest finite ones by default).",
 )

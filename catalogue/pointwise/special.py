@@ -31,6 +31,11 @@ def _function(name, kernel, grad, ref, doc, low=-3.0, high=3.0, **options):
     )
 
 
+def _lgamma(x):
+    """math.lgamma, which refuses the poles."""
+    return INF if x in (0, -INF) else math.lgamma(x)
+
+
 erf = _function(
     "erf",
     lambda a: m.erf(a),
@@ -61,7 +66,7 @@ lgamma = _function(
     "lgamma",
     lambda a: scalar("lgamma", a),
     lambda g, a: g * digamma(a),
-    np.vectorize(math.lgamma, otypes=[float]),
+    np.vectorize(_lgamma, otypes=[float]),
     "log |gamma(a)|",
     low=0.1,
     high=6,

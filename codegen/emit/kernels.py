@@ -236,6 +236,7 @@ def _plan_row(
         return Row(USE_DEFAULT, USE_DEFAULT, USE_DEFAULT)
     if dtype not in dtypes:
         return Row(UNSUPPORTED)
+    p.traced_dtype = dtype
     try:
         type, body = _trace_for(dtype, trace)
     except p.ComputeInInteger:
