@@ -7,11 +7,28 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import support
+
+KNOWN_GAPS = Path(__file__).parent / "ops" / "known_gaps.txt"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of operators that are known to fail have to fail."""
+    gaps = known_gaps()
+    for item in items:
+        if item.path.name == "test_every_op.py" and item.name in gaps:
+            item.add_marker(pytest.mark.xfail(reason=gaps[item.name], strict=True))
+
+
+def known_gaps() -> dict[str, str]:
+    """Test id to reason."""
+    lines = [line for line in KNOWN_GAPS.read_text().splitlines() if line and not line.startswith("#")]
+    return {name: reason.strip() for name, _, reason in (line.partition("  ") for line in lines)}
 
 
 @pytest.fixture(scope="session")

