@@ -310,6 +310,7 @@ void Run::execute(Node& node) {
   for (uint32_t i = 0; i < n && i < 64; ++i) needs |= Needs(wants(edges[i])) << i;
   if (any && needs) {
     if (node.info->wants_zeros && node.noutputs > 1) fill_undefined(node, arrived);
+    if (lost_saved(node)) [[unlikely]] refuse_released(node);
     TensorRef few[kInline];
     std::vector<TensorRef> many(n > kInline ? n : 0);
     TensorRef* out = n > kInline ? many.data() : few;

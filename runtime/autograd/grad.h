@@ -17,6 +17,10 @@ void set_history(Tensor& t, Node& node, uint32_t nr);
 void set_meta(Node& node, uint32_t nr, const Tensor& t);
 /// Drops what the node saved.
 void release_saved(Node& node);
+/// Whether the node needs saved values that are gone: its formula must not run.
+inline bool lost_saved(const Node& node) { return node.released && node.capacity > 0; }
+/// Throws PyTorch's error for a second backward.
+[[noreturn]] void refuse_released(const Node& node);
 /// For leaves: t.requires_grad_(value). Throws for non-leaves and dtypes that are not differentiable.
 void set_requires_grad(Tensor& t, bool value);
 /// t.detach_(): cuts t's history in place.

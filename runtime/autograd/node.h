@@ -93,7 +93,7 @@ struct Node : Object {
 };
 
 /// A saved tensor, checked against its version and, when a graph is being made, connected to its history. Throws if it was
-/// modified or released.
+/// modified. The engine has made sure that the values are still there.
 TensorRef saved_tensor(Node& node, int k);
 /// The k-th saved value that is no tensor.
 inline const Value& saved_value(Node& node, int k) { return node.saved()[k]; }

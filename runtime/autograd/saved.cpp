@@ -55,11 +55,13 @@ TensorRef connected(Node& node, int k, Tensor& t) {
 
 }  // namespace
 
+void refuse_released(const Node& node) {
+  fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed): "
+       "the saved values of ", node.info->name, " were freed. Specify retain_graph=True if you need to backward through the graph a "
+       "second time or if you need to access saved tensors after calling backward", forward_line(node));
+}
+
 TensorRef saved_tensor(Node& node, int k) {
-  if (node.released) [[unlikely]]
-    fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed): "
-         "the saved values of ", node.info->name, " were freed. Specify retain_graph=True if you need to backward through the graph a "
-         "second time or if you need to access saved tensors after calling backward", forward_line(node));
   const Value& v = node.saved()[k];
   if (v.tag != Tag::Tensor) return {};
   if (uint32_t(v.count) != *v.tensor->version_) [[unlikely]] refuse_modified(node, k, v);

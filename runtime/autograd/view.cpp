@@ -40,14 +40,7 @@ Geometry saved_geometry(Node& node, int at) {
   return {v[0].int_list(), v[1].int_list(), v[2].i};
 }
 
-void check_saved(Node& node) {
-  if (node.released)
-    fail("Trying to backward through the graph a second time: ", node.info->name,
-         " has freed what it saved; pass retain_graph=True to the first backward");
-}
-
 void as_strided_apply(Node& node, Tensor* const* grads, Tensor** out, Needs) {
-  check_saved(node);
   const Geometry base = saved_geometry(node, 0), view = saved_geometry(node, kGeometrySaves);
   out[0] = formulas::as_strided_backward(*grads[0], base.sizes, base.strides, base.offset, view.sizes, view.strides, view.offset)
                .release();
@@ -61,7 +54,6 @@ bool passes_to_self(const Node& node) { return node.info->nedges > 0 && node.inf
 constexpr int kFunction = 2 * kGeometrySaves;  // the saved value that holds the op's own node
 
 void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs needs) {
-  check_saved(node);
   const Geometry base = saved_geometry(node, 0), view = saved_geometry(node, kGeometrySaves);
   Node& function = *reinterpret_cast<Node*>(node.saved()[kFunction].object);
   Tensor& g = *grads[0];

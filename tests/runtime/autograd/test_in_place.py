@@ -1,0 +1,112 @@
+"""Versions, in-place operators and views."""
+
+import pytest
+
+import vivace as torch
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor(values, requires_grad=True)
+
+
+def test_modified_saved_tensor_is_refused_and_the_line_is_named():
+    x = leaf(1.0, 2.0)
+    y = x.exp()
+    y.add_(1)
+    with pytest.raises(RuntimeError, match=r"modified by an inplace operation.*ExpBackward0.*version 1.*test_in_place.py"):
+        y.sum().backward()
+
+
+def test_versions_are_shared_by_views_and_detach_but_not_by_data():
+    x = torch.zeros(4)
+    x[1:].add_(1)
+    x.detach().add_(1)
+    assert x._version == 2
+    x.data.add_(1)
+    assert x._version == 2 and x.tolist() == [2.0, 3.0, 3.0, 3.0]
+
+
+def test_leaf_that_requires_grad_can_not_be_changed_in_place():
+    x = leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad.*in-place"):
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="view of a leaf Variable"):
+        x[0].add_(1)
+    with torch.no_grad():
+        x.add_(1)
+    assert x.tolist() == [2.0, 3.0] and x.is_leaf
+
+
+def test_base_changed_through_a_view():
+    x = leaf(1.0, 2.0, 3.0)
+    base = x * 1
+    view = base[1:]
+    view.mul_(10)
+    assert base.tolist() == [1.0, 20.0, 30.0] and base.grad_fn.name() == "CopySlices"
+    base.sum().backward()
+    assert x.grad.tolist() == [1.0, 10.0, 10.0]
+
+
+def test_view_of_a_base_that_was_changed():
+    x = leaf(1.0, 2.0, 3.0)
+    base = x * 1
+    view = base[1:]
+    base.mul_(x)
+    assert view.grad_fn.name() == "AsStridedBackward0"
+    view.sum().backward()
+    assert x.grad.tolist() == [0.0, 4.0, 6.0]
+
+
+def test_view_without_grad_gets_history_from_its_base():
+    a, w = torch.zeros(2, 2), leaf(1.0, 2.0)
+    row = a[0]
+    assert not row.requires_grad
+    a.add_(w)
+    assert row.requires_grad and not row.is_leaf
+    (row * 2).sum().backward()
+    assert w.grad.tolist() == [2.0, 2.0]
+
+
+def test_constant_written_into_a_slice_cuts_the_gradient():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 2
+    y[0] = 5.0
+    y[1:].zero_()
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_value_written_into_a_slice_gets_its_gradient():
+    x = leaf(4.0)
+    y = torch.zeros(3)
+    y[1] = x[0] * 2
+    (y * torch.tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert x.grad.tolist() == [20.0]
+
+
+def test_in_place_operator_that_needs_its_old_self():
+    x, w = leaf(2.0), leaf(3.0)
+    y = x * 1
+    y.mul_(w)
+    y.sum().backward()
+    assert (x.grad.item(), w.grad.item()) == (3.0, 2.0)
+
+
+def test_view_of_an_expanded_tensor_adds_up():
+    x = leaf(1.0)
+    base = x * 1
+    wide = base.expand(3)
+    base.add_(0)
+    (wide * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert x.grad.item() == 6.0
+
+
+def test_out_refuses_arguments_that_require_grad():
+    with pytest.raises(RuntimeError, match="out=.*don't support automatic differentiation"):
+        torch.add(leaf(1.0), 1, out=torch.empty(1))
+
+
+def test_detach_in_place():
+    y = leaf(1.0) * 2
+    y.detach_()
+    assert y.is_leaf and not y.requires_grad
