@@ -28,7 +28,8 @@ std::vector<Tensor*> unwrap_tensors(Object* o, bool with_none, const char* what)
     else if (is_tensor(item))
       tensors.push_back(&as_tensor(item));
     else
-      fail_type("backward: ", what, " must be tensors", with_none ? " or None" : "", ", but element ", i, " is ", Py_TYPE(item)->tp_name);
+      fail_type("backward: ", what, " must be tensors", with_none ? " or None" : "", ", but element ", i, " is ",
+                Py_TYPE(item)->tp_name);
   }
   return tensors;
 }
@@ -41,11 +42,12 @@ bool flag(Object* o, bool otherwise) {
 }
 
 Object* run_backward_function(Object*, Object* args, Object* kwargs) {
-  static const char* names[] = {"tensors", "grad_tensors", "keep_graph", "create_graph", "inputs", "allow_unused", "accumulate", nullptr};
+  static const char* names[] = {"tensors", "grad_tensors", "keep_graph", "create_graph",
+                                "inputs",  "allow_unused", "accumulate", nullptr};
   Object *tensors, *grads = Py_None, *inputs = Py_None;
   int keep = 0, create = 0, unused = 1, accumulate = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OppOpp:run_backward", const_cast<char**>(names), &tensors, &grads, &keep, &create,
-                                   &inputs, &unused, &accumulate))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OppOpp:run_backward", const_cast<char**>(names), &tensors, &grads,
+                                   &keep, &create, &inputs, &unused, &accumulate))
     return nullptr;
   return guarded([&]() -> Object* {
     const auto roots = unwrap_tensors(tensors, false, "tensors"), gradients = unwrap_tensors(grads, true, "gradients"),
@@ -118,13 +120,16 @@ Object* tensor_backward(Object* self, Object* const* args, Py_ssize_t nargs, Obj
     for (Py_ssize_t k = 0; kwnames && k < PyTuple_GET_SIZE(kwnames); ++k) {
       int i = 0;
       while (i < 4 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), names[i]) != 0) ++i;
-      if (i == 4) fail_type("backward() got an unexpected keyword argument '", PyUnicode_AsUTF8(PyTuple_GET_ITEM(kwnames, k)), "'");
+      if (i == 4)
+        fail_type("backward() got an unexpected keyword argument '", PyUnicode_AsUTF8(PyTuple_GET_ITEM(kwnames, k)),
+                  "'");
       given[i] = args[nargs + k];
     }
     Tensor* root = &as_tensor(self);
     Tensor* gradient = nullptr;
     if (given[0] && given[0] != Py_None) {
-      if (!is_tensor(given[0])) fail_type("gradients can be either Tensors or None, but got ", Py_TYPE(given[0])->tp_name);
+      if (!is_tensor(given[0]))
+        fail_type("gradients can be either Tensors or None, but got ", Py_TYPE(given[0])->tp_name);
       gradient = &as_tensor(given[0]);
     }
     BackwardOptions options;
@@ -173,9 +178,12 @@ Object* retain_grad(Object* self, Object*) {
 }
 
 PyMethodDef kAutogradFunctions[] = {
-    {"run_backward", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run_backward_function)), METH_VARARGS | METH_KEYWORDS,
-     "run_backward(tensors, grad_tensors=None, keep_graph=False, create_graph=False, inputs=None, allow_unused=True, accumulate=True)"},
-    {"_set_package_folder", set_package_folder, METH_O, "Frames of code below this folder are passed over when a forward line is noted."},
+    {"run_backward", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run_backward_function)),
+     METH_VARARGS | METH_KEYWORDS,
+     "run_backward(tensors, grad_tensors=None, keep_graph=False, create_graph=False, inputs=None, allow_unused=True, "
+     "accumulate=True)"},
+    {"_set_package_folder", set_package_folder, METH_O,
+     "Frames of code below this folder are passed over when a forward line is noted."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -10,31 +10,46 @@ namespace {
 
 const char* describe(const ArgSpec& spec) {
   switch (spec.kind) {
-    case ArgKind::Tensor: return "Tensor";
-    case ArgKind::Scalar: return "Number";
-    case ArgKind::Int: return "int";
-    case ArgKind::Float: return "float";
-    case ArgKind::Bool: return "bool";
-    case ArgKind::IntList: return "tuple of ints";
-    case ArgKind::FloatList: return "tuple of floats";
-    case ArgKind::ScalarList: return "tuple of Scalars";
-    case ArgKind::TensorList: return "tuple of Tensors";
-    case ArgKind::IndexList: return "tuple of Tensors or None";
-    case ArgKind::DType: return "torch.dtype";
-    case ArgKind::Layout: return "torch.layout";
-    case ArgKind::Device: return "torch.device";
-    case ArgKind::MemoryFormat: return "torch.memory_format";
-    case ArgKind::String: return "str";
-    case ArgKind::Generator: return "torch.Generator";
-    case ArgKind::Object: break;
+    case ArgKind::Tensor:
+      return "Tensor";
+    case ArgKind::Scalar:
+      return "Number";
+    case ArgKind::Int:
+      return "int";
+    case ArgKind::Float:
+      return "float";
+    case ArgKind::Bool:
+      return "bool";
+    case ArgKind::IntList:
+      return "tuple of ints";
+    case ArgKind::FloatList:
+      return "tuple of floats";
+    case ArgKind::ScalarList:
+      return "tuple of Scalars";
+    case ArgKind::TensorList:
+      return "tuple of Tensors";
+    case ArgKind::IndexList:
+      return "tuple of Tensors or None";
+    case ArgKind::DType:
+      return "torch.dtype";
+    case ArgKind::Layout:
+      return "torch.layout";
+    case ArgKind::Device:
+      return "torch.device";
+    case ArgKind::MemoryFormat:
+      return "torch.memory_format";
+    case ArgKind::String:
+      return "str";
+    case ArgKind::Generator:
+      return "torch.Generator";
+    case ArgKind::Object:
+      break;
   }
   return "object";
 }
 
 /// The items of a list or tuple.
-std::span<Object*> items(Object* o) {
-  return {PySequence_Fast_ITEMS(o), size_t(PySequence_Fast_GET_SIZE(o))};
-}
+std::span<Object*> items(Object* o) { return {PySequence_Fast_ITEMS(o), size_t(PySequence_Fast_GET_SIZE(o))}; }
 bool is_sequence(Object* o) { return PyTuple_Check(o) || PyList_Check(o); }
 
 bool bind_tensor_list(Object* o, bool with_none, Value& out, BoundCall& call) {
@@ -93,7 +108,8 @@ bool bind_one(const ArgSpec& spec, Object* o, Value& out, BoundCall& call) {
       out = Value::of(reinterpret_cast<Tensor*>(o));
       call.keys |= out.tensor->keys;
       return true;
-    case ArgKind::Scalar: return bind_scalar(o, out);
+    case ArgKind::Scalar:
+      return bind_scalar(o, out);
     case ArgKind::Int: {
       int64_t i;
       if (!unwrap_int(o, &i)) return false;
@@ -146,8 +162,10 @@ bool bind_one(const ArgSpec& spec, Object* o, Value& out, BoundCall& call) {
       out.tag = Tag::ScalarList;
       return true;
     }
-    case ArgKind::TensorList: return bind_tensor_list(o, false, out, call);
-    case ArgKind::IndexList: return bind_tensor_list(o, true, out, call);
+    case ArgKind::TensorList:
+      return bind_tensor_list(o, false, out, call);
+    case ArgKind::IndexList:
+      return bind_tensor_list(o, true, out, call);
     case ArgKind::DType: {
       DType t;
       if (!unwrap_dtype(o, &t)) return false;
@@ -205,7 +223,8 @@ bool names(Object* keyword, const char* name) {
   if (std::strcmp(name, "self") == 0) return same(keyword, "input");
   if (std::strcmp(name, "dim") == 0) return same(keyword, "axis");
   if (std::strcmp(name, "keepdim") == 0) return same(keyword, "keepdims");
-  if (std::strcmp(name, "input") == 0) return same(keyword, "self") || same(keyword, "x") || same(keyword, "a") || same(keyword, "x1");
+  if (std::strcmp(name, "input") == 0)
+    return same(keyword, "self") || same(keyword, "x") || same(keyword, "a") || same(keyword, "x1");
   if (std::strcmp(name, "other") == 0) return same(keyword, "x2");
   return false;
 }
@@ -249,7 +268,8 @@ bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* arg
       given = args[used];
       if (varargs && spec.kind == ArgKind::IntList && !is_sequence(given)) {
         const bool fits = bind_ints(args + used, size_t(nargs - used), call.args[i], call);
-        if (!fits) return refuse(why, str("argument '", spec.name, "' must be tuple of ints, but a value is not an int"));
+        if (!fits)
+          return refuse(why, str("argument '", spec.name, "' must be tuple of ints, but a value is not an int"));
         used = nargs;
         continue;
       }
@@ -276,8 +296,8 @@ bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* arg
         call.args[i] = spec.fallback;  // `dtype=None`, `alpha=None` and so on mean the default
         continue;
       }
-      return refuse(why, str("argument '", spec.name, "' (position ", self ? i : i + 1, ") must be ", describe(spec), ", not ",
-                             Py_TYPE(given)->tp_name));
+      return refuse(why, str("argument '", spec.name, "' (position ", self ? i : i + 1, ") must be ", describe(spec),
+                             ", not ", Py_TYPE(given)->tp_name));
     }
     if (spec.kind == ArgKind::Device && call.args[i].tag == Tag::Device && !call.keys)
       call.keys = backend_key(call.args[i].device().type);

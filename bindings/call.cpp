@@ -1,4 +1,5 @@
-// Calls from Python to operators: overload resolution in the catalogue's order, direct paths for operators on exact tensors.
+// Calls from Python to operators: overload resolution in the catalogue's order, direct paths for operators on exact
+// tensors.
 #include "bindings/convert.h"
 #include "bindings/guard.h"
 #include "bindings/parse.h"
@@ -6,7 +7,8 @@
 namespace vivace {
 namespace {
 
-/// The position of keyword out= with a value other than None; -1 if there is none. `none` is set if out=None was passed.
+/// The position of keyword out= with a value other than None; -1 if there is none. `none` is set if out=None was
+/// passed.
 Py_ssize_t find_out(Object* const* keyword_values, Object* kwnames, bool& none) {
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(kwnames); ++k) {
     if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), "out") != 0) continue;
@@ -33,8 +35,8 @@ Object* named(Object* result, const NamedResult* names) {
   return tuple;
 }
 
-[[noreturn, gnu::cold]] void refuse_all(const Packet& packet, bool with_out, Object* self, Object* const* args, Py_ssize_t nargs,
-                                        Object* kwnames) {
+[[noreturn, gnu::cold]] void refuse_all(const Packet& packet, bool with_out, Object* self, Object* const* args,
+                                        Py_ssize_t nargs, Object* kwnames) {
   std::string given;
   auto add = [&](const char* key, Object* value) {
     if (!given.empty()) given += ", ";
@@ -53,7 +55,8 @@ Object* named(Object* result, const NamedResult* names) {
     bind_arguments(*op, overload.varargs, self, args, nargs, kwnames, call, &why);
     fail_type(packet.name, "(): ", why, "; got (", given, "), the signature is ", overload.op->schema);
   }
-  std::string text = str(packet.name, "() received an invalid combination of arguments - got (", given, "), but expected one of:");
+  std::string text =
+      str(packet.name, "() received an invalid combination of arguments - got (", given, "), but expected one of:");
   for (int i = 0; i < packet.count; ++i) {
     const Overload& overload = packet.overloads[i];
     const Op* op = with_out ? overload.out : overload.op;
@@ -67,7 +70,8 @@ Object* named(Object* result, const NamedResult* names) {
 Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames);
 
 /// The same call less out=None.
-Object* call_without_out(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames, Py_ssize_t out) {
+Object* call_without_out(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames,
+                         Py_ssize_t out) {
   const Py_ssize_t n = PyTuple_GET_SIZE(kwnames);
   auto names = Ref<Object>::steal(checked(PyTuple_New(n - 1)));
   std::vector<Object*> values(args, args + nargs);
@@ -114,7 +118,8 @@ Object* call_operator_slow(const Operator& op, Object* a, Object* b) {
         return dispatch(*candidate, call.keys, call.args);
   } else if (op.scalar_tensor && bind_arguments(*op.scalar_tensor, false, nullptr, both, 2, nullptr, call, nullptr)) {
     return dispatch(*op.scalar_tensor, call.keys, call.args);
-  } else if (op.swap && op.tensor_scalar && bind_arguments(*op.tensor_scalar, false, b, both, 1, nullptr, call, nullptr)) {
+  } else if (op.swap && op.tensor_scalar &&
+             bind_arguments(*op.tensor_scalar, false, b, both, 1, nullptr, call, nullptr)) {
     return dispatch(*op.tensor_scalar, call.keys, call.args);
   }
   Py_RETURN_NOTIMPLEMENTED;
@@ -122,7 +127,8 @@ Object* call_operator_slow(const Operator& op, Object* a, Object* b) {
 
 }  // namespace
 
-Object* call_method(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) noexcept {
+Object* call_method(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs,
+                    Object* kwnames) noexcept {
   return guarded([&] {
     const Overload& first = packet.overloads[0];
     if (nargs == 0 && !kwnames && first.op->nargs == 1 && !first.named) [[likely]] {
@@ -137,9 +143,13 @@ Object* call_function(const Packet& packet, Object* const* args, Py_ssize_t narg
   return guarded([&] { return call_any(packet, nullptr, args, nargs, kwnames); });
 }
 
-Object* call_property(const Packet& packet, Object* self) noexcept { return call_method(packet, self, nullptr, 0, nullptr); }
+Object* call_property(const Packet& packet, Object* self) noexcept {
+  return call_method(packet, self, nullptr, 0, nullptr);
+}
 
-Object* call_unary_operator(const Packet& packet, Object* a) noexcept { return call_method(packet, a, nullptr, 0, nullptr); }
+Object* call_unary_operator(const Packet& packet, Object* a) noexcept {
+  return call_method(packet, a, nullptr, 0, nullptr);
+}
 
 Object* call_operator(const Operator& op, Object* a, Object* b) noexcept {
   return guarded([&]() -> Object* {

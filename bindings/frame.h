@@ -7,9 +7,9 @@ extern "C" {
 #endif
 
 /* New reference to its code object (NULL if there is no frame) and the byte offset of its current instruction. */
-void vivace_capture_line(PyObject **code, int32_t *lasti);
+void vivace_capture_line(PyObject** code, int32_t* lasti);
 /* Code from files below this folder counts as vivace's own. Returns -1 with an exception set on failure. */
-int vivace_set_package_folder(PyObject *folder);
+int vivace_set_package_folder(PyObject* folder);
 
 #ifdef __cplusplus
 }

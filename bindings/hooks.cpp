@@ -1,4 +1,5 @@
-// Runs Python hooks for the engine. The hooks of a dict are taken in order of registration from a copy, so that they may remove themselves.
+// Runs Python hooks for the engine. The hooks of a dict are taken in order of registration from a copy, so that they
+// may remove themselves.
 #include "runtime/autograd/hooks.h"
 
 #include "bindings/convert.h"
@@ -21,7 +22,8 @@ TensorRef through_hooks(Object* hooks, TensorRef grad) {
   for_each_hook(hooks, [&](Object* hook) {
     auto result = Ref<Object>::steal(checked(PyObject_CallOneArg(hook, or_none(grad.get()))));
     if (result.object() == Py_None) return;
-    if (!is_tensor(result.object())) fail_type("a tensor hook has to return a Tensor or None, not ", Py_TYPE(result.get())->tp_name);
+    if (!is_tensor(result.object()))
+      fail_type("a tensor hook has to return a Tensor or None, not ", Py_TYPE(result.get())->tp_name);
     auto* replacement = reinterpret_cast<Tensor*>(result.release());
     auto owner = TensorRef::steal(replacement);
     if (str(replacement->sizes()) != str(grad->sizes()))
@@ -49,7 +51,8 @@ void replace(Tensor** grads, uint32_t n, Object* answer) {
     fail("a hook of a node has to return None or a tuple of ", n, " gradients");
   for (uint32_t i = 0; i < n; ++i) {
     Object* item = PyTuple_GET_ITEM(answer, i);
-    if (item != Py_None && !is_tensor(item)) fail_type("a hook of a node returned ", Py_TYPE(item)->tp_name, " as gradient ", i);
+    if (item != Py_None && !is_tensor(item))
+      fail_type("a hook of a node returned ", Py_TYPE(item)->tp_name, " as gradient ", i);
     Tensor* old = std::exchange(grads[i], item == Py_None ? nullptr : reinterpret_cast<Tensor*>(Py_NewRef(item)));
     Py_XDECREF(old);
   }

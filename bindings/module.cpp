@@ -11,13 +11,15 @@
 namespace vivace {
 namespace {
 
-/// install(namespace: dict, name: str): adds the native functions of a part of the API ("torch", "nn.functional", ...) to a dict.
+/// install(namespace: dict, name: str): adds the native functions of a part of the API ("torch", "nn.functional", ...)
+/// to a dict.
 Object* install(Object*, Object* args) {
   Object* target;
   const char* name;
   if (!PyArg_ParseTuple(args, "O!s:install", &PyDict_Type, &target, &name)) return nullptr;
   return guarded([&]() -> Object* {
-    auto module_name = Ref<Object>::steal(checked(PyUnicode_FromFormat(std::strcmp(name, "torch") ? "torch.%s" : "%s", name)));
+    auto module_name =
+        Ref<Object>::steal(checked(PyUnicode_FromFormat(std::strcmp(name, "torch") ? "torch.%s" : "%s", name)));
     bool known = false;
     for (int i = 0; i < kNumFunctionTables; ++i) {
       if (std::strcmp(kFunctionTables[i].name, name) != 0) continue;
@@ -33,7 +35,8 @@ Object* install(Object*, Object* args) {
 }
 
 PyMethodDef functions[] = {
-    {"install", install, METH_VARARGS, "install(namespace, name): adds the native functions of a part of the API to a dict."},
+    {"install", install, METH_VARARGS,
+     "install(namespace, name): adds the native functions of a part of the API to a dict."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -47,14 +50,16 @@ int exec(Object* module) {
     init_grad_modes(module);
     init_threads(module);
     init_storages(module);
-    for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions, kAutogradFunctions})
+    for (PyMethodDef* table :
+         {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions, kAutogradFunctions})
       checked(PyModule_AddFunctions(module, table));
     return 0;
   });
 }
 
 PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(exec)}, {0, nullptr}};
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "vivace._C", "The native part of vivace.", 0, nullptr, slots, nullptr, nullptr, nullptr};
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "vivace._C", "The native part of vivace.", 0, nullptr, slots, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace vivace

@@ -69,7 +69,8 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef getset[] = {
-    {"next_functions", get_next_functions, nullptr, "((node, output number), ...): where the gradients of the inputs go.", nullptr},
+    {"next_functions", get_next_functions, nullptr,
+     "((node, output number), ...): where the gradients of the inputs go.", nullptr},
     {"forward_line", get_forward_line, nullptr, "Where the forward operation was called, 'file.py:12 in f'.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
@@ -111,9 +112,11 @@ PyGetSetDef accumulate_getset[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
-PyTypeObject* make_type(const char* name, PyType_Slot* slots, size_t size, int item_size, unsigned flags, PyTypeObject* base) {
+PyTypeObject* make_type(const char* name, PyType_Slot* slots, size_t size, int item_size, unsigned flags,
+                        PyTypeObject* base) {
   PyType_Spec spec = {name, int(size), item_size,
-                      unsigned(flags | Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION), slots};
+                      unsigned(flags | Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION),
+                      slots};
   return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpecWithBases(&spec, reinterpret_cast<Object*>(base))));
 }
 
@@ -145,8 +148,9 @@ Object* accumulate_grad(Tensor& leaf) {
 }
 
 Node* allocate_node(PyTypeObject* type, size_t bytes) {
-  // The collector counts only every 16th node: a graph is one structure, and collecting each time that 700 of its nodes were made
-  // takes longer than making them. The types' item size is one byte, so that its allocator makes room for what follows the struct.
+  // The collector counts only every 16th node: a graph is one structure, and collecting each time that 700 of its nodes
+  // were made takes longer than making them. The types' item size is one byte, so that its allocator makes room for
+  // what follows the struct.
   static unsigned count = 0;
   if (count++ % 16 == 0) {
     auto* node = reinterpret_cast<Node*>(PyObject_GC_NewVar(PyVarObject, type, Py_ssize_t(bytes - sizeof(Node))));
@@ -163,9 +167,12 @@ void free_node(Node* node) { PyObject_Free(reinterpret_cast<char*>(node) - kColl
 
 void init_node_type(Object* module) {
   PyType_Slot slots[] = {
-      {Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)}, {Py_tp_traverse, reinterpret_cast<void*>(node_traverse)},
-      {Py_tp_clear, reinterpret_cast<void*>(node_clear)},     {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
-      {Py_tp_methods, methods},                               {Py_tp_getset, getset},
+      {Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
+      {Py_tp_traverse, reinterpret_cast<void*>(node_traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(node_clear)},
+      {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
+      {Py_tp_methods, methods},
+      {Py_tp_getset, getset},
       {0, nullptr},
   };
   node_type = make_type("torch.autograd.graph.Node", slots, sizeof(Node), 1, Py_TPFLAGS_BASETYPE, nullptr);
@@ -177,7 +184,8 @@ void init_node_type(Object* module) {
       {Py_tp_getset, accumulate_getset},
       {0, nullptr},
   };
-  accumulate_type = make_type("torch.autograd.graph.AccumulateGrad", accumulate_slots, sizeof(AccumulateGrad), 0, 0, nullptr);
+  accumulate_type =
+      make_type("torch.autograd.graph.AccumulateGrad", accumulate_slots, sizeof(AccumulateGrad), 0, 0, nullptr);
   python_hooks.make_node_type = make_node_type;
   checked(PyModule_AddObjectRef(module, "Node", reinterpret_cast<Object*>(node_type)));
 }

@@ -81,7 +81,8 @@ int set_grad(Object* self, Object* value, void*) {
     Tensor& t = as_tensor(self);
     Tensor* grad = nullptr;
     if (value && value != Py_None) {
-      if (!is_tensor(value)) fail_type("assigned grad expected to be a Tensor or None but got grad of type ", Py_TYPE(value)->tp_name);
+      if (!is_tensor(value))
+        fail_type("assigned grad expected to be a Tensor or None but got grad of type ", Py_TYPE(value)->tp_name);
       grad = &as_tensor(value);
       if (grad == &t) fail("can't assign Variable as its own grad");
       if (grad->dtype() != t.dtype())
@@ -109,7 +110,8 @@ Object* get_data(Object* self, void*) {
 }
 int set_data(Object* self, Object* value, void*) {
   return guarded_or(-1, [&] {
-    if (!value || !is_tensor(value)) fail_type("Variable data has to be a tensor, but got ", value ? Py_TYPE(value)->tp_name : "nothing");
+    if (!value || !is_tensor(value))
+      fail_type("Variable data has to be a tensor, but got ", value ? Py_TYPE(value)->tp_name : "nothing");
     assume_data(as_tensor(self), as_tensor(value));
     return 0;
   });
@@ -180,7 +182,8 @@ Object* requires_grad_(Object* self, Object* const* args, Py_ssize_t nargs, Obje
   return guarded([&] {
     Object* given = nargs ? args[0] : kwnames ? args[nargs] : Py_True;
     bool value;
-    if (!unwrap_bool(given, &value)) fail_type("requires_grad_(): argument 'requires_grad' must be bool, not ", Py_TYPE(given)->tp_name);
+    if (!unwrap_bool(given, &value))
+      fail_type("requires_grad_(): argument 'requires_grad' must be bool, not ", Py_TYPE(given)->tp_name);
     set_requires_grad(as_tensor(self), value);
     return Py_NewRef(self);
   });
@@ -202,7 +205,8 @@ Object* as_subclass(Object* self, Object* type) {
 }
 Object* make_subclass(Object*, Object* const* args, Py_ssize_t nargs) {
   return guarded([&] {
-    if (nargs < 2 || nargs > 3 || !is_tensor(args[1])) fail_type("_make_subclass(cls, data, require_grad=False) expects a class and a Tensor");
+    if (nargs < 2 || nargs > 3 || !is_tensor(args[1]))
+      fail_type("_make_subclass(cls, data, require_grad=False) expects a class and a Tensor");
     TensorRef t = retyped(as_tensor(args[1]), subclass_of_tensor(args[0], "_make_subclass"));
     if (nargs == 3 && PyObject_IsTrue(args[2]) == 1) set_requires_grad(*t, true);
     return t.release();
@@ -245,7 +249,8 @@ PyGetSetDef kTensorAttributes[] = {
     {"ndim", get_ndim, nullptr, "Number of dimensions.", nullptr},
     {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
     {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"requires_grad", get_requires_grad, set_requires_grad_attribute, "Whether operations on this tensor are recorded.", nullptr},
+    {"requires_grad", get_requires_grad, set_requires_grad_attribute, "Whether operations on this tensor are recorded.",
+     nullptr},
     {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operation made this tensor.", nullptr},
     {"grad_fn", get_grad_fn, nullptr, "The node that made this tensor, or None.", nullptr},
     {"_grad_fn", get_grad_fn, set_grad_fn, nullptr, nullptr},
@@ -270,8 +275,10 @@ PyGetSetDef kTensorAttributes[] = {
 };
 
 PyMethodDef kTensorObjectMethods[] = {
-    {"size", fast(size), METH_FASTCALL | METH_KEYWORDS, "size(dim=None): torch.Size of all dimensions, or the int of one."},
-    {"stride", fast(stride), METH_FASTCALL | METH_KEYWORDS, "stride(dim=None): elements between neighbours, per dimension or of one."},
+    {"size", fast(size), METH_FASTCALL | METH_KEYWORDS,
+     "size(dim=None): torch.Size of all dimensions, or the int of one."},
+    {"stride", fast(stride), METH_FASTCALL | METH_KEYWORDS,
+     "stride(dim=None): elements between neighbours, per dimension or of one."},
     {"dim", dim, METH_NOARGS, "Number of dimensions."},
     {"ndimension", dim, METH_NOARGS, "Number of dimensions."},
     {"numel", numel, METH_NOARGS, "Number of elements."},
@@ -279,18 +286,23 @@ PyMethodDef kTensorObjectMethods[] = {
     {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
     {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first one in the storage."},
     {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
-    {"is_contiguous", fast(is_contiguous), METH_FASTCALL | METH_KEYWORDS, "is_contiguous(memory_format=torch.contiguous_format): whether there are no gaps in that order."},
+    {"is_contiguous", fast(is_contiguous), METH_FASTCALL | METH_KEYWORDS,
+     "is_contiguous(memory_format=torch.contiguous_format): whether there are no gaps in that order."},
     {"get_device", get_device_index, METH_NOARGS, "Index of the accelerator; -1 on the CPU."},
     {"is_floating_point", is_floating_point, METH_NOARGS, nullptr},
     {"is_complex", is_complex_method, METH_NOARGS, nullptr},
     {"is_signed", is_signed_method, METH_NOARGS, nullptr},
-    {"requires_grad_", fast(requires_grad_), METH_FASTCALL | METH_KEYWORDS, "requires_grad_(requires_grad=True): starts or stops recording on this leaf."},
+    {"requires_grad_", fast(requires_grad_), METH_FASTCALL | METH_KEYWORDS,
+     "requires_grad_(requires_grad=True): starts or stops recording on this leaf."},
     {"detach_", detach_, METH_NOARGS, "Makes this tensor a leaf without history."},
     {"as_subclass", as_subclass, METH_O, "as_subclass(cls): the same elements as an object of a subclass of Tensor."},
-    {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(make_subclass)), METH_FASTCALL | METH_STATIC, nullptr},
+    {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(make_subclass)),
+     METH_FASTCALL | METH_STATIC, nullptr},
     {"backward", fast(tensor_backward), METH_FASTCALL | METH_KEYWORDS,
-     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): accumulates gradients into the leaves."},
-    {"register_hook", register_hook, METH_O, "register_hook(hook): calls hook(grad) when this tensor's gradient is computed."},
+     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): accumulates gradients into the "
+     "leaves."},
+    {"register_hook", register_hook, METH_O,
+     "register_hook(hook): calls hook(grad) when this tensor's gradient is computed."},
     {"register_post_accumulate_grad_hook", register_post_accumulate_grad_hook, METH_O,
      "register_post_accumulate_grad_hook(hook): calls hook(self) after backward() added to this leaf's grad."},
     {"retain_grad", retain_grad, METH_NOARGS, "Lets backward() fill .grad of this tensor, which is no leaf."},

@@ -81,7 +81,9 @@ int tensor_setattro(Object* self, Object* name, Object* value) {
   return status;
 }
 
-Object* tensor_richcompare(Object* a, Object* b, int comparison) { return call_operator(kTensorComparisons[comparison], a, b); }
+Object* tensor_richcompare(Object* a, Object* b, int comparison) {
+  return call_operator(kTensorComparisons[comparison], a, b);
+}
 
 Py_hash_t tensor_hash(Object* self) { return Py_hash_t(reinterpret_cast<uintptr_t>(self) >> 4); }
 
@@ -102,7 +104,8 @@ Object* parameter_new(PyTypeObject* type, Object* args, Object* kwargs) {
   static const char* names[] = {"data", "requires_grad", nullptr};
   Object* data = Py_None;
   int requires_grad = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Op:Parameter", const_cast<char**>(names), &data, &requires_grad)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Op:Parameter", const_cast<char**>(names), &data, &requires_grad))
+    return nullptr;
   return guarded([&]() -> Object* {
     TensorRef source;
     if (data == Py_None)
@@ -150,8 +153,10 @@ PyType_Slot slot(int id, F* function) {
 
 PyTypeObject* make_type(Object* module, const char* name, std::vector<PyType_Slot> slots, PyTypeObject* base) {
   slots.push_back({0, nullptr});
-  PyType_Spec spec = {name, int(sizeof(Tensor)), 0, unsigned(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC), slots.data()};
-  auto* type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromModuleAndSpec(module, &spec, reinterpret_cast<Object*>(base))));
+  PyType_Spec spec = {name, int(sizeof(Tensor)), 0,
+                      unsigned(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC), slots.data()};
+  auto* type = reinterpret_cast<PyTypeObject*>(
+      checked(PyType_FromModuleAndSpec(module, &spec, reinterpret_cast<Object*>(base))));
   checked(PyModule_AddObjectRef(module, strrchr(name, '.') + 1, reinterpret_cast<Object*>(type)));
   return type;
 }
@@ -199,16 +204,23 @@ void init_tensor_type(Object* module) {
       {Py_tp_methods, methods.data()},
       {Py_tp_getset, getset.data()},
       {Py_tp_members, members},
-      {Py_tp_doc, const_cast<char*>("A multi-dimensional array of one element type, on which operations can be recorded for backward().")},
+      {Py_tp_doc,
+       const_cast<char*>(
+           "A multi-dimensional array of one element type, on which operations can be recorded for backward().")},
   };
   for (const PyType_Slot* s = kTensorOperatorSlots; s->slot; ++s) slots.push_back(*s);
   tensor_type = make_type(module, "torch.Tensor", std::move(slots), nullptr);
 
-  parameter_type = make_type(module, "torch.nn.parameter.Parameter",
-                             {slot(Py_tp_dealloc, tensor_dealloc), slot(Py_tp_traverse, tensor_traverse), slot(Py_tp_clear, tensor_clear),
-                              slot(Py_tp_new, parameter_new), slot(Py_tp_init, accept_init),
-                              {Py_tp_doc, const_cast<char*>("A tensor that is a parameter of a module: Parameter(data=None, requires_grad=True).")}},
-                             tensor_type);
+  parameter_type = make_type(
+      module, "torch.nn.parameter.Parameter",
+      {slot(Py_tp_dealloc, tensor_dealloc),
+       slot(Py_tp_traverse, tensor_traverse),
+       slot(Py_tp_clear, tensor_clear),
+       slot(Py_tp_new, parameter_new),
+       slot(Py_tp_init, accept_init),
+       {Py_tp_doc,
+        const_cast<char*>("A tensor that is a parameter of a module: Parameter(data=None, requires_grad=True).")}},
+      tensor_type);
   checked(PyModule_AddFunctions(module, module_functions));
 }
 

@@ -1,6 +1,7 @@
-// Backward. A node's inputs are always older than the node, so running the reachable nodes by falling sequence number is a valid
-// order, and the one that PyTorch's engine takes. What a run needs lives in the nodes that it claims by its id; a node that another
-// live run has claimed (backward inside backward, or in another thread) keeps its state in a map of this run.
+// Backward. A node's inputs are always older than the node, so running the reachable nodes by falling sequence number
+// is a valid order, and the one that PyTorch's engine takes. What a run needs lives in the nodes that it claims by its
+// id; a node that another live run has claimed (backward inside backward, or in another thread) keeps its state in a
+// map of this run.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -71,7 +72,8 @@ class Run {
   void finish_leaf(Tensor& leaf, LeafState& state);
 
   bool claimed_elsewhere(const Node& node) const {
-    return live_runs.size() > 1 && node.run != id_ && std::find(live_runs.begin(), live_runs.end(), node.run) != live_runs.end();
+    return live_runs.size() > 1 && node.run != id_ &&
+           std::find(live_runs.begin(), live_runs.end(), node.run) != live_runs.end();
   }
   bool needed(const Node& node) const {
     if (node.run == id_) return node.needed;
@@ -223,10 +225,10 @@ void Run::find_needed(TensorList inputs) {
 void accumulate_grad(Tensor& leaf, TensorRef grad, bool create_graph) {
   if (!leaf.grad) {
     const bool ours = Py_REFCNT(grad.get()) == 1 && grad->storage_->refcount == 1 && !grad->base;
-    const bool same_layout =
-        grad->is_contiguous() ? leaf.is_contiguous()
-                              : leaf.is_non_overlapping_and_dense() &&
-                                    std::memcmp(grad->strides().data(), leaf.strides().data(), leaf.strides().size_bytes()) == 0;
+    const bool same_layout = grad->is_contiguous() ? leaf.is_contiguous()
+                                                   : leaf.is_non_overlapping_and_dense() &&
+                                                         std::memcmp(grad->strides().data(), leaf.strides().data(),
+                                                                     leaf.strides().size_bytes()) == 0;
     if (create_graph) {
       if (!ours || !same_layout) grad = ops::clone(*grad, std::nullopt);
     } else if (!ours || !same_layout) {
@@ -310,7 +312,8 @@ void Run::execute(Node& node) {
   for (uint32_t i = 0; i < n && i < 64; ++i) needs |= Needs(wants(edges[i])) << i;
   if (any && needs) {
     if (node.info->wants_zeros && node.noutputs > 1) fill_undefined(node, arrived);
-    if (lost_saved(node)) [[unlikely]] refuse_released(node);
+    if (lost_saved(node)) [[unlikely]]
+      refuse_released(node);
     TensorRef few[kInline];
     std::vector<TensorRef> many(n > kInline ? n : 0);
     TensorRef* out = n > kInline ? many.data() : few;
@@ -343,15 +346,20 @@ std::vector<TensorRef> Run::operator()(TensorList roots, TensorList gradients, T
     TensorRef grad;
     if (i < gradients.size() && gradients[i]) {
       grad = TensorRef::share(gradients[i]);
-      if (grad->sizes().size() != root.sizes().size() || !std::equal(grad->sizes().begin(), grad->sizes().end(), root.sizes().begin()))
+      if (grad->sizes().size() != root.sizes().size() ||
+          !std::equal(grad->sizes().begin(), grad->sizes().end(), root.sizes().begin()))
         fail("Mismatch in shape: grad_output[", i, "] has a shape of torch.Size(", grad->sizes(), ") and output[", i,
              "] has a shape of torch.Size(", root.sizes(), ").");
       if (is_complex(grad->dtype()) != is_complex(root.dtype()))
-        fail("For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[", i,
-             "] has a dtype of ", grad->dtype(), " and output[", i, "] has a dtype of ", root.dtype(), ".");
+        fail(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            "grad_output[",
+            i, "] has a dtype of ", grad->dtype(), " and output[", i, "] has a dtype of ", root.dtype(), ".");
     } else {
-      if (root.numel() != 1) fail("grad can be implicitly created only for scalar outputs, got a tensor of shape ", root.sizes());
-      if (is_complex(root.dtype())) fail("grad can be implicitly created only for real scalar outputs but got ", root.dtype());
+      if (root.numel() != 1)
+        fail("grad can be implicitly created only for scalar outputs, got a tensor of shape ", root.sizes());
+      if (is_complex(root.dtype()))
+        fail("grad can be implicitly created only for real scalar outputs but got ", root.dtype());
       grad = empty(root.sizes(), root.dtype(), root.device());
       fill_into(*grad, 1);
     }
@@ -388,8 +396,10 @@ std::vector<TensorRef> Run::operator()(TensorList roots, TensorList gradients, T
       results_[i] = leaves_[inputs[i]].grad;
     }
     if (!results_[i] && !options_.allow_unused)
-      fail("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired "
-           "behavior.");
+      fail(
+          "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+          "is the desired "
+          "behavior.");
   }
   return std::move(results_);
 }
@@ -406,7 +416,8 @@ TensorRef sum_to_size(Tensor& g, IntList sizes) {
   return lead > 0 ? ops::view(*sum, sizes) : sum;
 }
 
-std::vector<TensorRef> run_backward(TensorList roots, TensorList gradients, TensorList inputs, const BackwardOptions& options) {
+std::vector<TensorRef> run_backward(TensorList roots, TensorList gradients, TensorList inputs,
+                                    const BackwardOptions& options) {
   return Run(options)(roots, gradients, inputs);
 }
 

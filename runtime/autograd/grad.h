@@ -4,7 +4,8 @@
 
 namespace vivace {
 
-/// The kernel of Key::Autograd, for all ops: runs the op below and records a node if a differentiable argument requires grad.
+/// The kernel of Key::Autograd, for all ops: runs the op below and records a node if a differentiable argument requires
+/// grad.
 Object* autograd_kernel(const Op& op, KeySet keys, Value* args);
 
 /// Makes a node with room for edges and saved values, all null; the calling Python line is captured.
@@ -32,9 +33,10 @@ struct BackwardOptions {
   bool allow_unused = true;
   bool accumulate = true;  // into .grad of leaves; else the gradients of `inputs` are returned
 };
-/// Runs backward from `roots` (gradients: one per root, null for ones). With `inputs`, only what leads to them is computed; without
-/// `accumulate` their gradients come back, in order.
-std::vector<TensorRef> run_backward(TensorList roots, TensorList gradients, TensorList inputs, const BackwardOptions& options);
+/// Runs backward from `roots` (gradients: one per root, null for ones). With `inputs`, only what leads to them is
+/// computed; without `accumulate` their gradients come back, in order.
+std::vector<TensorRef> run_backward(TensorList roots, TensorList gradients, TensorList inputs,
+                                    const BackwardOptions& options);
 
 /// Sums g over the dims that broadcasting from `sizes` added. Differentiable if grad mode is on.
 TensorRef sum_to_size(Tensor& g, IntList sizes);

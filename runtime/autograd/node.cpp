@@ -13,8 +13,8 @@ PythonHooks python_hooks;
 
 namespace {
 
-constexpr int kStep = 64;      // bytes between size classes
-constexpr int kClasses = 12;   // up to kStep * kClasses bytes are pooled
+constexpr int kStep = 64;     // bytes between size classes
+constexpr int kClasses = 12;  // up to kStep * kClasses bytes are pooled
 #if defined(VIVACE_NO_POOLS) || defined(Py_REF_DEBUG)
 constexpr int kKeep = 0;
 #else
@@ -171,15 +171,20 @@ void release_saved(Node& node) {
   for (uint32_t i = 0; i < n; ++i) {
     switch (saved[i].tag) {
       case Tag::Tensor:
-      case Tag::Object: Py_DECREF(saved[i].object); break;
+      case Tag::Object:
+        Py_DECREF(saved[i].object);
+        break;
       case Tag::TensorList:
         for (Tensor* t : saved[i].tensor_list()) Py_XDECREF(t);
         [[fallthrough]];
       case Tag::IntList:
       case Tag::FloatList:
       case Tag::ScalarList:
-      case Tag::String: std::free(const_cast<char*>(saved[i].chars)); break;
-      default: break;
+      case Tag::String:
+        std::free(const_cast<char*>(saved[i].chars));
+        break;
+      default:
+        break;
     }
   }
 }

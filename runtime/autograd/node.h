@@ -1,5 +1,5 @@
-// The graph: a Node is a Python object (collected, pooled) that holds edges to the inputs' history and what backward needs.
-// An Edge to a leaf points to the tensor itself; its AccumulateGrad object exists only if somebody asks for it.
+// The graph: a Node is a Python object (collected, pooled) that holds edges to the inputs' history and what backward
+// needs. An Edge to a leaf points to the tensor itself; its AccumulateGrad object exists only if somebody asks for it.
 #pragma once
 #include "runtime/dispatch/op.h"
 
@@ -32,8 +32,9 @@ class Edge {
 /// Which gradients a backward formula has to produce: bit i for edge i.
 using Needs = uint64_t;
 
-/// Computes gradients: `grads` has one entry per output of the forward op (null: undefined, which is zero), `out` one per edge
-/// (new references; null stays undefined). Reads the node's saved values through `saved_tensor` and `node.saved()`.
+/// Computes gradients: `grads` has one entry per output of the forward op (null: undefined, which is zero), `out` one
+/// per edge (new references; null stays undefined). Reads the node's saved values through `saved_tensor` and
+/// `node.saved()`.
 using Apply = void (*)(Node& node, Tensor* const* grads, Tensor** out, Needs needs);
 
 enum class SaveFrom : uint8_t { Arg, Result, ArgSizes, ArgDType };
@@ -45,13 +46,13 @@ struct SaveSpec {
 struct NodeInfo {
   const char* name;  // "AddBackward0"
   Apply apply;
-  uint8_t nedges;         // differentiable arguments; tensor lists contribute one edge per element
+  uint8_t nedges;  // differentiable arguments; tensor lists contribute one edge per element
   uint8_t nsaves;
-  uint8_t noutputs;       // of the forward op; 0: a list, its length at run time
-  bool wants_zeros;       // undefined incoming gradients are materialised as zeros
+  uint8_t noutputs;          // of the forward op; 0: a list, its length at run time
+  bool wants_zeros;          // undefined incoming gradients are materialised as zeros
   const uint8_t* edge_args;  // argument index of each edge
   const SaveSpec* saves;
-  uint32_t nondiff_outputs;  // bit i: output i (indices and so on) never requires grad
+  uint32_t nondiff_outputs;    // bit i: output i (indices and so on) never requires grad
   mutable PyTypeObject* type;  // made at first use
 };
 
@@ -72,28 +73,28 @@ struct NodeExtra;  // hooks and what custom Functions keep
 
 struct Node : Object {
   const NodeInfo* info;
-  uint64_t sequence;    // order of creation in this process
-  Object* code;         // forward line: code object of the frame that made the node (owned), and
-  int32_t lasti;        //   the offset of its instruction
+  uint64_t sequence;  // order of creation in this process
+  Object* code;       // forward line: code object of the frame that made the node (owned), and
+  int32_t lasti;      //   the offset of its instruction
   uint32_t nedges;
   uint32_t noutputs;
-  uint32_t nsaves;      // 0 after the saved values were released
-  uint32_t capacity;    // saved values that there is room for
+  uint32_t nsaves;    // 0 after the saved values were released
+  uint32_t capacity;  // saved values that there is room for
   bool released;
-  bool needed;          // in the current run
-  uint64_t run;         // id of the run that claimed the fields around here
-  Tensor** buffer;      // in the current run: gradients that arrived, one per output
-  Tensor* buffer0;      //   used as the buffer of single-output nodes
-  NodeExtra* extra;     // owned
-  OutputMeta* metas;    // noutputs of them: `meta0` or owned heap memory
+  bool needed;        // in the current run
+  uint64_t run;       // id of the run that claimed the fields around here
+  Tensor** buffer;    // in the current run: gradients that arrived, one per output
+  Tensor* buffer0;    //   used as the buffer of single-output nodes
+  NodeExtra* extra;   // owned
+  OutputMeta* metas;  // noutputs of them: `meta0` or owned heap memory
   OutputMeta meta0;
   // Edges, then saved Values, follow the object.
   Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
   Value* saved() { return reinterpret_cast<Value*>(edges() + nedges); }
 };
 
-/// A saved tensor, checked against its version and, when a graph is being made, connected to its history. Throws if it was
-/// modified. The engine has made sure that the values are still there.
+/// A saved tensor, checked against its version and, when a graph is being made, connected to its history. Throws if it
+/// was modified. The engine has made sure that the values are still there.
 TensorRef saved_tensor(Node& node, int k);
 /// The k-th saved value that is no tensor.
 inline const Value& saved_value(Node& node, int k) { return node.saved()[k]; }

@@ -14,8 +14,9 @@ void free_node(Node* node);
 
 /// Hooks, and what custom Functions keep. Owned references.
 struct NodeExtra {
-  Object* tensor_hooks = nullptr;  // dict of output number -> dict of id -> callable: hooks of the tensors that the node made
-  Object* pre_hooks = nullptr;     // dict of id -> callable
+  Object* tensor_hooks =
+      nullptr;  // dict of output number -> dict of id -> callable: hooks of the tensors that the node made
+  Object* pre_hooks = nullptr;  // dict of id -> callable
   Object* post_hooks = nullptr;
 };
 /// The extra part, made if there is none.

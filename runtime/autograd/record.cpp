@@ -64,16 +64,27 @@ void save_argument(Value& slot, const Op& op, const Value& arg, int index) {
   if (op.tensor_args >> index & 1) return save_tensor(slot, arg.tensor);
   slot = arg;
   switch (arg.tag) {
-    case Tag::IntList: slot.ints = copy_list(arg.ints, arg.count); break;
-    case Tag::FloatList: slot.floats = copy_list(arg.floats, arg.count); break;
-    case Tag::ScalarList: slot.scalars = copy_list(arg.scalars, arg.count); break;
-    case Tag::String: slot.chars = copy_list(arg.chars, arg.count); break;
+    case Tag::IntList:
+      slot.ints = copy_list(arg.ints, arg.count);
+      break;
+    case Tag::FloatList:
+      slot.floats = copy_list(arg.floats, arg.count);
+      break;
+    case Tag::ScalarList:
+      slot.scalars = copy_list(arg.scalars, arg.count);
+      break;
+    case Tag::String:
+      slot.chars = copy_list(arg.chars, arg.count);
+      break;
     case Tag::TensorList:
       slot.tensors = copy_list(arg.tensors, arg.count);
       for (Tensor* t : slot.tensor_list()) Py_XINCREF(t);
       break;
-    case Tag::Object: Py_INCREF(arg.object); break;
-    default: break;
+    case Tag::Object:
+      Py_INCREF(arg.object);
+      break;
+    default:
+      break;
   }
 }
 
@@ -84,7 +95,9 @@ void save_arguments(const Op& op, const Value* args, Node& node) {
     const SaveSpec spec = info.saves[k];
     Value& slot = node.saved()[k];
     switch (spec.from) {
-      case SaveFrom::Arg: save_argument(slot, op, args[spec.index], spec.index); break;
+      case SaveFrom::Arg:
+        save_argument(slot, op, args[spec.index], spec.index);
+        break;
       case SaveFrom::ArgSizes:
         if (const Tensor* t = args[spec.index].tensor) {
           slot = Value::of(t->sizes());
@@ -94,7 +107,9 @@ void save_arguments(const Op& op, const Value* args, Node& node) {
       case SaveFrom::ArgDType:
         if (const Tensor* t = args[spec.index].tensor) slot = Value::of(t->dtype());
         break;
-      case SaveFrom::Result: slot.tag = Tag::None; break;
+      case SaveFrom::Result:
+        slot.tag = Tag::None;
+        break;
     }
   }
 }
@@ -114,9 +129,11 @@ void save_results(const NodeInfo& info, Tensor* const* results, Node& node) {
 /// The tensors of a result: itself, or the items of a tuple or list.
 std::span<Tensor*> result_tensors(Object*& result) {
   if (PyTuple_Check(result))
-    return {reinterpret_cast<Tensor**>(reinterpret_cast<PyTupleObject*>(result)->ob_item), size_t(PyTuple_GET_SIZE(result))};
+    return {reinterpret_cast<Tensor**>(reinterpret_cast<PyTupleObject*>(result)->ob_item),
+            size_t(PyTuple_GET_SIZE(result))};
   if (PyList_Check(result))
-    return {reinterpret_cast<Tensor**>(reinterpret_cast<PyListObject*>(result)->ob_item), size_t(PyList_GET_SIZE(result))};
+    return {reinterpret_cast<Tensor**>(reinterpret_cast<PyListObject*>(result)->ob_item),
+            size_t(PyList_GET_SIZE(result))};
   return {reinterpret_cast<Tensor**>(&result), 1};
 }
 
@@ -189,7 +206,9 @@ Object* record_out(const Op& op, KeySet keys, Value* args) {
     for (uint32_t m = op.tensor_args; m; m &= m - 1) {
       const Tensor* t = args[__builtin_ctz(m)].tensor;
       if (needs_grad(t))
-        fail(op.name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+        fail(op.name,
+             "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+             "requires grad.");
     }
   }
   return redispatch(op, keys & kBelow, args);
@@ -220,8 +239,10 @@ void set_history(Tensor& t, Node& node, uint32_t nr) {
 void set_requires_grad(Tensor& t, bool value) {
   if (!t.is_leaf()) {
     if (!value)
-      fail("you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
-           "require differentiation use var_no_grad = var.detach().");
+      fail(
+          "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+          "subgraph that doesn't "
+          "require differentiation use var_no_grad = var.detach().");
     return;
   }
   if (value && !is_differentiable(t.dtype()))
@@ -235,8 +256,7 @@ void set_requires_grad(Tensor& t, bool value) {
 }
 
 void detach_in_place(Tensor& t) {
-  if (t.base && needs_grad(t.base))
-    fail("Can't detach views in-place. Use detach() instead.");
+  if (t.base && needs_grad(t.base)) fail("Can't detach views in-place. Use detach() instead.");
   Node* old = std::exchange(t.grad_fn, nullptr);
   t.output_nr = 0;
   t.keys &= ~bit(Key::Autograd);
@@ -246,9 +266,12 @@ void detach_in_place(Tensor& t) {
 
 Object* autograd_kernel(const Op& op, KeySet keys, Value* args) {
   switch (op.op_class) {
-    case OpClass::InPlace: return record_in_place(op, keys, args);
-    case OpClass::Out: return record_out(op, keys, args);
-    default: return record_call(op, keys, args);
+    case OpClass::InPlace:
+      return record_in_place(op, keys, args);
+    case OpClass::Out:
+      return record_out(op, keys, args);
+    default:
+      return record_call(op, keys, args);
   }
 }
 

@@ -7,7 +7,8 @@ namespace vivace {
 namespace {
 
 std::string forward_line(const Node& node) {
-  return node.code ? str("; the forward operation was at ", python_hooks.describe_line(node.code, node.lasti)) : std::string();
+  return node.code ? str("; the forward operation was at ", python_hooks.describe_line(node.code, node.lasti))
+                   : std::string();
 }
 
 /// Which edge the k-th saved value belongs to, or -1.
@@ -47,25 +48,35 @@ TensorRef connected(Node& node, int k, Tensor& t) {
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] void refuse_modified(Node& node, int k, const Value& v) {
-  fail("one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of dtype ",
-       v.tensor->dtype(), " and shape ", v.tensor->sizes(), ", which ", node.info->name, " saved (",
-       node.info->saves[k].from == SaveFrom::Result ? "its output " : "argument ", node.info->saves[k].index, "), is at version ",
-       *v.tensor->version_, "; expected version ", uint32_t(v.count), " instead", forward_line(node));
+  fail(
+      "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of "
+      "dtype ",
+      v.tensor->dtype(), " and shape ", v.tensor->sizes(), ", which ", node.info->name, " saved (",
+      node.info->saves[k].from == SaveFrom::Result ? "its output " : "argument ", node.info->saves[k].index,
+      "), is at version ", *v.tensor->version_, "; expected version ", uint32_t(v.count), " instead",
+      forward_line(node));
 }
 
 }  // namespace
 
 void refuse_released(const Node& node) {
-  fail("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed): "
-       "the saved values of ", node.info->name, " were freed. Specify retain_graph=True if you need to backward through the graph a "
-       "second time or if you need to access saved tensors after calling backward", forward_line(node));
+  fail(
+      "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+      "been freed): "
+      "the saved values of ",
+      node.info->name,
+      " were freed. Specify retain_graph=True if you need to backward through the graph a "
+      "second time or if you need to access saved tensors after calling backward",
+      forward_line(node));
 }
 
 TensorRef saved_tensor(Node& node, int k) {
   const Value& v = node.saved()[k];
   if (v.tag != Tag::Tensor) return {};
-  if (uint32_t(v.count) != *v.tensor->version_) [[unlikely]] refuse_modified(node, k, v);
-  if (tls.grad_mode) [[unlikely]] return connected(node, k, *v.tensor);
+  if (uint32_t(v.count) != *v.tensor->version_) [[unlikely]]
+    refuse_modified(node, k, v);
+  if (tls.grad_mode) [[unlikely]]
+    return connected(node, k, *v.tensor);
   return TensorRef::share(v.tensor);
 }
 

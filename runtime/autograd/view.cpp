@@ -1,5 +1,5 @@
-// In-place on views: the root's history becomes CopySlices, which runs the op's backward on the slice of the gradient; the views
-// of the family take AsStridedBackward0 of the root when they are used next.
+// In-place on views: the root's history becomes CopySlices, which runs the op's backward on the slice of the gradient;
+// the views of the family take AsStridedBackward0 of the root when they are used next.
 #include "runtime/autograd/view.h"
 
 #include <cstdlib>
@@ -42,11 +42,13 @@ Geometry saved_geometry(Node& node, int at) {
 
 void as_strided_apply(Node& node, Tensor* const* grads, Tensor** out, Needs) {
   const Geometry base = saved_geometry(node, 0), view = saved_geometry(node, kGeometrySaves);
-  out[0] = formulas::as_strided_backward(*grads[0], base.sizes, base.strides, base.offset, view.sizes, view.strides, view.offset)
+  out[0] = formulas::as_strided_backward(*grads[0], base.sizes, base.strides, base.offset, view.sizes, view.strides,
+                                         view.offset)
                .release();
 }
 
-const NodeInfo as_strided_info = {"AsStridedBackward0", as_strided_apply, 1, 2 * kGeometrySaves, 1, false, nullptr, nullptr, 0, nullptr};
+const NodeInfo as_strided_info = {
+    "AsStridedBackward0", as_strided_apply, 1, 2 * kGeometrySaves, 1, false, nullptr, nullptr, 0, nullptr};
 
 /// Whether the first edge of an in-place op's node leads to self as it was before; else self was overwritten.
 bool passes_to_self(const Node& node) { return node.info->nedges > 0 && node.info->edge_args[0] == 0; }
@@ -66,7 +68,8 @@ void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs nee
   // Behind edge 0, which goes to the root, stand the function's edges but the one to self.
   TensorRef inner;
   std::vector<TensorRef> results(function.nedges + 1);
-  function.info->apply(function, incoming, reinterpret_cast<Tensor**>(results.data()), through ? needs | 1 : needs >> 1);
+  function.info->apply(function, incoming, reinterpret_cast<Tensor**>(results.data()),
+                       through ? needs | 1 : needs >> 1);
   if (through) inner = std::move(results[0]);
   for (uint32_t i = through; i < function.nedges; ++i) out[1 + i - through] = results[i].release();
   if (inner)
@@ -76,7 +79,8 @@ void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs nee
   out[0] = whole.release();
 }
 
-const NodeInfo copy_slices_info = {"CopySlices", copy_slices_apply, 0, kFunction + 1, 1, false, nullptr, nullptr, 0, nullptr};
+const NodeInfo copy_slices_info = {"CopySlices", copy_slices_apply, 0, kFunction + 1, 1, false,
+                                   nullptr,      nullptr,           0, nullptr};
 
 }  // namespace
 

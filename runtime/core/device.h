@@ -1,4 +1,5 @@
-// Where memory lives. Only CPU and Meta have kernels; the rest of the runtime asks allocators and tables, never the kind.
+// Where memory lives. Only CPU and Meta have kernels; the rest of the runtime asks allocators and tables, never the
+// kind.
 #pragma once
 #include <cstdint>
 

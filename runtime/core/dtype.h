@@ -22,14 +22,27 @@ struct Complex {
 };
 
 enum class DType : uint8_t {
-  Bool, UInt8, Int8, Int16, UInt16, Int32, UInt32, Int64, UInt64,
-  Float16, BFloat16, Float32, Float64, Complex64, Complex128,
+  Bool,
+  UInt8,
+  Int8,
+  Int16,
+  UInt16,
+  Int32,
+  UInt32,
+  Int64,
+  UInt64,
+  Float16,
+  BFloat16,
+  Float32,
+  Float64,
+  Complex64,
+  Complex128,
 };
 inline constexpr int kNumDTypes = 15;
 inline constexpr uint8_t kItemSize[kNumDTypes] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 8, 16};
-inline constexpr const char* kDTypeName[kNumDTypes] = {
-    "bool", "uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
-    "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+inline constexpr const char* kDTypeName[kNumDTypes] = {"bool",     "uint8",   "int8",    "int16",     "uint16",
+                                                       "int32",    "uint32",  "int64",   "uint64",    "float16",
+                                                       "bfloat16", "float32", "float64", "complex64", "complex128"};
 
 inline constexpr size_t item_size(DType t) { return kItemSize[int(t)]; }
 inline constexpr const char* name(DType t) { return kDTypeName[int(t)]; }
@@ -84,21 +97,36 @@ inline Half to_half(float x) {
 template <class F>
 decltype(auto) visit(DType t, F&& f) {
   switch (t) {
-    case DType::Bool: return f.template operator()<bool>();
-    case DType::UInt8: return f.template operator()<uint8_t>();
-    case DType::Int8: return f.template operator()<int8_t>();
-    case DType::Int16: return f.template operator()<int16_t>();
-    case DType::UInt16: return f.template operator()<uint16_t>();
-    case DType::Int32: return f.template operator()<int32_t>();
-    case DType::UInt32: return f.template operator()<uint32_t>();
-    case DType::Int64: return f.template operator()<int64_t>();
-    case DType::UInt64: return f.template operator()<uint64_t>();
-    case DType::Float16: return f.template operator()<Half>();
-    case DType::BFloat16: return f.template operator()<BFloat16>();
-    case DType::Float32: return f.template operator()<float>();
-    case DType::Float64: return f.template operator()<double>();
-    case DType::Complex64: return f.template operator()<Complex<float>>();
-    case DType::Complex128: break;
+    case DType::Bool:
+      return f.template operator()<bool>();
+    case DType::UInt8:
+      return f.template operator()<uint8_t>();
+    case DType::Int8:
+      return f.template operator()<int8_t>();
+    case DType::Int16:
+      return f.template operator()<int16_t>();
+    case DType::UInt16:
+      return f.template operator()<uint16_t>();
+    case DType::Int32:
+      return f.template operator()<int32_t>();
+    case DType::UInt32:
+      return f.template operator()<uint32_t>();
+    case DType::Int64:
+      return f.template operator()<int64_t>();
+    case DType::UInt64:
+      return f.template operator()<uint64_t>();
+    case DType::Float16:
+      return f.template operator()<Half>();
+    case DType::BFloat16:
+      return f.template operator()<BFloat16>();
+    case DType::Float32:
+      return f.template operator()<float>();
+    case DType::Float64:
+      return f.template operator()<double>();
+    case DType::Complex64:
+      return f.template operator()<Complex<float>>();
+    case DType::Complex128:
+      break;
   }
   return f.template operator()<Complex<double>>();
 }
@@ -110,10 +138,14 @@ struct Bits128 {
 template <class F>
 decltype(auto) visit_bits(DType t, F&& f) {
   switch (item_size(t)) {
-    case 1: return f.template operator()<uint8_t>();
-    case 2: return f.template operator()<uint16_t>();
-    case 4: return f.template operator()<uint32_t>();
-    case 8: return f.template operator()<uint64_t>();
+    case 1:
+      return f.template operator()<uint8_t>();
+    case 2:
+      return f.template operator()<uint16_t>();
+    case 4:
+      return f.template operator()<uint32_t>();
+    case 8:
+      return f.template operator()<uint64_t>();
   }
   return f.template operator()<Bits128>();
 }

@@ -33,9 +33,12 @@ bool Tensor::is_contiguous() const {
 bool Tensor::is_contiguous(MemoryFormat format) const {
   constexpr int last2d[] = {0, 2, 3, 1}, last3d[] = {0, 2, 3, 4, 1};
   switch (format) {
-    case MemoryFormat::ChannelsLast: return ndim_ == 4 && (numel_ == 0 || dense_in_order(*this, last2d));
-    case MemoryFormat::ChannelsLast3d: return ndim_ == 5 && (numel_ == 0 || dense_in_order(*this, last3d));
-    default: return is_contiguous();
+    case MemoryFormat::ChannelsLast:
+      return ndim_ == 4 && (numel_ == 0 || dense_in_order(*this, last2d));
+    case MemoryFormat::ChannelsLast3d:
+      return ndim_ == 5 && (numel_ == 0 || dense_in_order(*this, last3d));
+    default:
+      return is_contiguous();
   }
 }
 
@@ -76,8 +79,8 @@ Dims broadcast_sizes(IntList a, IntList b) {
   for (int k = 1; k <= n; ++k) {  // k-th dim from the end
     const int64_t x = k <= int(a.size()) ? a[a.size() - k] : 1, y = k <= int(b.size()) ? b[b.size() - k] : 1;
     if (x != y && x != 1 && y != 1)
-      fail("The size of tensor a (", x, ") must match the size of tensor b (", y, ") at non-singleton dimension ", n - k,
-           "; the shapes are ", a, " and ", b);
+      fail("The size of tensor a (", x, ") must match the size of tensor b (", y, ") at non-singleton dimension ",
+           n - k, "; the shapes are ", a, " and ", b);
     out[n - k] = x == 1 ? y : x;
   }
   return out;

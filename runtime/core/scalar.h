@@ -8,8 +8,22 @@ namespace vivace {
 
 /// What a Value holds; the first five may be a Scalar.
 enum class Tag : uint8_t {
-  None, Bool, Int, Float, Complex,
-  Tensor, IntList, FloatList, ScalarList, TensorList, DType, Device, Layout, MemoryFormat, String, Object,
+  None,
+  Bool,
+  Int,
+  Float,
+  Complex,
+  Tensor,
+  IntList,
+  FloatList,
+  ScalarList,
+  TensorList,
+  DType,
+  Device,
+  Layout,
+  MemoryFormat,
+  String,
+  Object,
 };
 
 struct Scalar {

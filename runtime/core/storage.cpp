@@ -1,5 +1,5 @@
-// Storage pools. A small block is one allocation, header then data, on a free list of its size class; a large block is the same
-// in classes of four steps per power of two, kept while the cache of large blocks stays under its cap.
+// Storage pools. A small block is one allocation, header then data, on a free list of its size class; a large block is
+// the same in classes of four steps per power of two, kept while the cache of large blocks stays under its cap.
 #include "runtime/core/storage.h"
 
 #include <bit>
@@ -15,7 +15,7 @@ static_assert(sizeof(Storage) == 64, "data follows the header at the alignment o
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kSmallest = 64;
-constexpr int kSmallClasses = 7;                      // 64 bytes ... 4 KB
+constexpr int kSmallClasses = 7;  // 64 bytes ... 4 KB
 constexpr size_t kLargestSmall = kSmallest << (kSmallClasses - 1);
 constexpr int kClasses = kSmallClasses + 4 * 36;
 constexpr int kSmallKeep = 1024;                      // blocks kept per small class

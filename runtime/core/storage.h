@@ -24,14 +24,14 @@ struct Storage {
   char* data;
   size_t nbytes;
   uint32_t refcount;
-  uint32_t version;   // of all views and detach()ed aliases; raised by in-place operators
-  uint8_t size_class; // of the pool; see storage.cpp
+  uint32_t version;    // of all views and detach()ed aliases; raised by in-place operators
+  uint8_t size_class;  // of the pool; see storage.cpp
   bool resizable;
   Device device;
   const Allocator* allocator;  // null: `deleter` frees
   Deleter deleter;
-  void* context;  // passed to deleter
-  Object* python; // weak: the UntypedStorage object, if one was asked for
+  void* context;   // passed to deleter
+  Object* python;  // weak: the UntypedStorage object, if one was asked for
 };
 
 /// Uninitialised, 64-byte aligned memory. Throws Error(Memory).

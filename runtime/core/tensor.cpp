@@ -1,4 +1,5 @@
-// Making and freeing tensors: the pool of exact Tensor and Parameter objects, and the helpers that kernels allocate with.
+// Making and freeing tensors: the pool of exact Tensor and Parameter objects, and the helpers that kernels allocate
+// with.
 #include "runtime/core/tensor.h"
 
 #include <cstdlib>

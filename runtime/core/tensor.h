@@ -1,6 +1,7 @@
 // The tensor, which is the Python object itself: a layout over a storage, and what autograd knows of it.
 // Exact Tensor and Parameter objects come from a pool. Plain tensors are not tracked by Python's collector; a tensor is
-// tracked from the moment when it can be part of a cycle (grad_fn, grad, base, hooks, attributes, a leaf that requires grad).
+// tracked from the moment when it can be part of a cycle (grad_fn, grad, base, hooks, attributes, a leaf that requires
+// grad).
 #pragma once
 #include <initializer_list>
 #include <optional>
@@ -31,16 +32,16 @@ struct Tensor : Object {
   uint8_t ndim_;
   Device device_;
   int64_t numel_;
-  char* data_;        // first element; null where numel is 0 or the device has no memory
-  Storage* storage_;  // owned
-  uint32_t* version_; // into the storage, or into `extra` after .data
-  int64_t* dims_;     // sizes, then strides, in elements: `inline_dims_` or owned heap memory
-  Node* grad_fn;      // owned; null for leaves
-  Tensor* grad;       // owned
-  Tensor* base;       // owned: of a view, the tensor at the root
-  uint32_t output_nr; // which output of grad_fn this is
-  uint32_t epoch;     // of a root: raised when its history changes; of a view: the root's when last synchronised
-  TensorExtra* extra; // owned: hooks and other rare things
+  char* data_;         // first element; null where numel is 0 or the device has no memory
+  Storage* storage_;   // owned
+  uint32_t* version_;  // into the storage, or into `extra` after .data
+  int64_t* dims_;      // sizes, then strides, in elements: `inline_dims_` or owned heap memory
+  Node* grad_fn;       // owned; null for leaves
+  Tensor* grad;        // owned
+  Tensor* base;        // owned: of a view, the tensor at the root
+  uint32_t output_nr;  // which output of grad_fn this is
+  uint32_t epoch;      // of a root: raised when its history changes; of a view: the root's when last synchronised
+  TensorExtra* extra;  // owned: hooks and other rare things
   Object* dict;
   Object* weakrefs;
   int64_t inline_dims_[2 * kInlineDims];
@@ -81,7 +82,8 @@ inline TensorRef empty(std::initializer_list<int64_t> sizes, DType dtype, Device
 }
 /// Uninitialised, with the given strides (non-overlapping and dense or not; storage covers the extent).
 TensorRef empty_strided(IntList sizes, IntList strides, DType dtype, Device device = {});
-/// Uninitialised, same sizes; strides as PyTorch's preserve_format: kept if t is non-overlapping and dense, else its dims' order.
+/// Uninitialised, same sizes; strides as PyTorch's preserve_format: kept if t is non-overlapping and dense, else its
+/// dims' order.
 TensorRef empty_like(const Tensor& t);
 TensorRef empty_like(const Tensor& t, DType dtype);
 /// A 0-dim tensor.

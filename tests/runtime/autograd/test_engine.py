@@ -163,7 +163,7 @@ def test_cycles_through_the_graph_are_collected():
     x = leaf(1.0)
     y = x * 2
     y.self = y
-    y.register_hook(lambda g: y)
+    y.register_hook(lambda g: y)  # noqa: F821
     gone = weakref.ref(y)
     del y
     gc.collect()

@@ -13,7 +13,9 @@ def test_modified_saved_tensor_is_refused_and_the_line_is_named():
     x = leaf(1.0, 2.0)
     y = x.exp()
     y.add_(1)
-    with pytest.raises(RuntimeError, match=r"modified by an inplace operation.*ExpBackward0.*version 1.*test_in_place.py"):
+    with pytest.raises(
+        RuntimeError, match=r"modified by an inplace operation.*ExpBackward0.*version 1.*test_in_place.py"
+    ):
         y.sum().backward()
 
 
