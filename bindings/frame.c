@@ -1,5 +1,6 @@
-/* Reads the interpreter's frames without making frame objects (3 to 5 ns; the public API takes 30 to 45 ns per fresh frame).
- * The layout is private to each Python version, so each has a branch here; an unknown version takes the public API. */
+/* Reads the interpreter's frames without making frame objects (3 to 5 ns; the public API takes 30 to 45 ns per fresh
+ * frame). The layout is private to each Python version, so each has a branch here; an unknown version takes the public
+ * API. */
 #include "bindings/frame.h"
 
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000
@@ -9,17 +10,17 @@
 #undef Py_BUILD_CORE
 #endif
 
-static PyObject *package_folder = NULL;
+static PyObject* package_folder = NULL;
 
 /* Verdicts by file name object; the cache keeps the names alive, so that an address can't come to mean another name. */
 #define CACHE_SIZE 256
 static struct {
-  PyObject *filename;
+  PyObject* filename;
   int internal;
 } cache[CACHE_SIZE];
 
-static int is_internal(PyCodeObject *code) {
-  PyObject *filename = code->co_filename;
+static int is_internal(PyCodeObject* code) {
+  PyObject* filename = code->co_filename;
   size_t slot = ((uintptr_t)filename >> 4) & (CACHE_SIZE - 1);
   if (cache[slot].filename != filename) {
     int internal = package_folder ? PyUnicode_Tailmatch(filename, package_folder, 0, PY_SSIZE_T_MAX, -1) == 1 : 0;
@@ -31,7 +32,7 @@ static int is_internal(PyCodeObject *code) {
   return cache[slot].internal;
 }
 
-int vivace_set_package_folder(PyObject *folder) {
+int vivace_set_package_folder(PyObject* folder) {
   if (!PyUnicode_Check(folder)) {
     PyErr_SetString(PyExc_TypeError, "the package's folder must be a str");
     return -1;
@@ -46,7 +47,7 @@ int vivace_set_package_folder(PyObject *folder) {
 #ifdef VIVACE_FRAMES
 
 #if PY_VERSION_HEX >= 0x030D0000
-#define CODE_OF(frame) ((PyCodeObject *)(frame)->f_executable)
+#define CODE_OF(frame) ((PyCodeObject*)(frame)->f_executable)
 #define TOP(tstate) ((tstate)->current_frame)
 #define HAS_CODE(frame) ((frame)->owner != FRAME_OWNED_BY_CSTACK && PyCode_Check((frame)->f_executable))
 #elif PY_VERSION_HEX >= 0x030C0000
@@ -59,35 +60,35 @@ int vivace_set_package_folder(PyObject *folder) {
 #define HAS_CODE(frame) 1
 #endif
 
-void vivace_capture_line(PyObject **code, int32_t *lasti) {
-  struct _PyInterpreterFrame *frame = TOP(PyThreadState_Get());
+void vivace_capture_line(PyObject** code, int32_t* lasti) {
+  struct _PyInterpreterFrame* frame = TOP(PyThreadState_Get());
   while (frame && (!HAS_CODE(frame) || is_internal(CODE_OF(frame)))) frame = frame->previous;
   if (!frame) {
     *code = NULL;
     *lasti = 0;
     return;
   }
-  *code = (PyObject *)CODE_OF(frame);
+  *code = (PyObject*)CODE_OF(frame);
   Py_INCREF(*code);
   *lasti = (int32_t)(_PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT));
 }
 
 #else
 
-void vivace_capture_line(PyObject **code, int32_t *lasti) {
-  PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
+void vivace_capture_line(PyObject** code, int32_t* lasti) {
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   *code = NULL;
   *lasti = 0;
   while (frame) {
-    PyCodeObject *own = PyFrame_GetCode(frame);
+    PyCodeObject* own = PyFrame_GetCode(frame);
     if (!is_internal(own)) {
-      *code = (PyObject *)own;
+      *code = (PyObject*)own;
       *lasti = PyFrame_GetLasti(frame);
       Py_DECREF(frame);
       return;
     }
     Py_DECREF(own);
-    PyFrameObject *back = PyFrame_GetBack(frame);
+    PyFrameObject* back = PyFrame_GetBack(frame);
     Py_DECREF(frame);
     frame = back;
   }
