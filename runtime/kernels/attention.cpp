@@ -136,6 +136,7 @@ void attention(Tensor& query, Tensor& key, Tensor& value, Tensor* mask, bool is_
   const Operand y(*wide, compute, a.heads);
   a.prepare();
   visit_compute(compute, "scaled_dot_product_attention", [&]<class T>() {
+    blas::table();  // loading needs the GIL, which the pool's threads do not have
     parallel_for(0, a.batches * a.heads, a.grain(), [&](int64_t begin, int64_t end) {
       std::unique_ptr<T[]> probs(new T[size_t(a.block * a.cols + 1)]);
       for (int64_t i = begin; i < end; ++i) {
@@ -167,6 +168,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> attention_grad(Tensor& g, Tensor& qu
   if (query.numel() && a.cols)
     visit_compute(compute, "scaled_dot_product_attention", [&]<class T>() {
       // Heads that share a key add to one gradient: a group is one piece of work.
+      blas::table();  // loading needs the GIL, which the pool's threads do not have
       parallel_for(0, a.batches * (a.heads / k.group), a.grain(), [&](int64_t begin, int64_t end) {
         std::unique_ptr<T[]> probs(new T[size_t(a.block * a.cols)]), slopes(new T[size_t(a.block * a.cols)]);
         for (int64_t i = begin * k.group; i < end * k.group; ++i) {

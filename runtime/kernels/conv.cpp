@@ -111,6 +111,7 @@ template <class F>
 void over_images(const Plan& p, F&& f) {
   const int64_t work = p.depth * p.out_channels * p.groups * p.positions;
   if (work > 1 << 20) blas::table();  // opened here: it needs the GIL
+  blas::table();                      // loading needs the GIL, which the pool's threads do not have
   parallel_for(0, p.batches, std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(1, work)), f);
 }
 
