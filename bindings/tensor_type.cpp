@@ -53,10 +53,11 @@ void tensor_dealloc(Object* self) {
   if (t.weakrefs) PyObject_ClearWeakRefs(self);
   if (t.grad_fn || t.grad || t.base || t.dict || t.extra) {
     PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
+    const bool raised = PyErr_Occurred();  // what is freed may run Python code, which must not see the error
+    if (raised) PyErr_Fetch(&type, &value, &traceback);
     tensor_clear(self);
     free_extra(t);
-    PyErr_Restore(type, value, traceback);
+    if (raised) PyErr_Restore(type, value, traceback);
   }
   recycle_tensor(&t);
 }

@@ -109,13 +109,14 @@ void node_dealloc(Object* self) {
   if (draining) return;
   draining = true;
   PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
+  const bool raised = PyErr_Occurred();  // what is freed may run Python code, which must not see the error
+  if (raised) PyErr_Fetch(&type, &value, &traceback);
   while (dead) {
     Node* next = dead;
     dead = reinterpret_cast<Node*>(next->buffer0);
     destroy(*next);
   }
-  PyErr_Restore(type, value, traceback);
+  if (raised) PyErr_Restore(type, value, traceback);
   draining = false;
 }
 
