@@ -12,13 +12,11 @@
 namespace vivace {
 namespace {
 
-Tensor& as_tensor(Object* o) { return *reinterpret_cast<Tensor*>(o); }
-
 /// A tensor, or a list or tuple of tensors and (if allowed) None.
 std::vector<Tensor*> unwrap_tensors(Object* o, bool with_none, const char* what) {
   std::vector<Tensor*> tensors;
   if (o == Py_None) return tensors;
-  if (is_tensor(o)) return {&as_tensor(o)};
+  if (is_tensor(o)) return {&tensor_of(o)};
   auto list = Ref<Object>::steal(PySequence_Fast(o, "expected a tensor or a sequence of tensors"));
   if (!list) throw PythonError{};
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.object()); ++i) {
@@ -26,7 +24,7 @@ std::vector<Tensor*> unwrap_tensors(Object* o, bool with_none, const char* what)
     if (item == Py_None && with_none)
       tensors.push_back(nullptr);
     else if (is_tensor(item))
-      tensors.push_back(&as_tensor(item));
+      tensors.push_back(&tensor_of(item));
     else
       fail_type("backward: ", what, " must be tensors", with_none ? " or None" : "", ", but element ", i, " is ",
                 Py_TYPE(item)->tp_name);
@@ -125,12 +123,12 @@ Object* tensor_backward(Object* self, Object* const* args, Py_ssize_t nargs, Obj
                   "'");
       given[i] = args[nargs + k];
     }
-    Tensor* root = &as_tensor(self);
+    Tensor* root = &tensor_of(self);
     Tensor* gradient = nullptr;
     if (given[0] && given[0] != Py_None) {
       if (!is_tensor(given[0]))
         fail_type("gradients can be either Tensors or None, but got ", Py_TYPE(given[0])->tp_name);
-      gradient = &as_tensor(given[0]);
+      gradient = &tensor_of(given[0]);
     }
     BackwardOptions options;
     options.create_graph = flag(given[2], false);
@@ -147,14 +145,14 @@ Object* tensor_backward(Object* self, Object* const* args, Py_ssize_t nargs, Obj
 
 Object* register_hook(Object* self, Object* hook) {
   return guarded([&] {
-    Object* hooks = hooks_of(as_tensor(self));
+    Object* hooks = hooks_of(tensor_of(self));
     return removable_handle(hooks, Ref<Object>::steal(add_hook(hooks, hook)));
   });
 }
 
 Object* register_post_accumulate_grad_hook(Object* self, Object* hook) {
   return guarded([&] {
-    Tensor& t = as_tensor(self);
+    Tensor& t = tensor_of(self);
     hooks_of(t);
     if (!t.is_leaf()) fail("post accumulate grad hooks cannot be registered on non-leaf tensors");
     Object*& hooks = extra(t).post_accumulate_hooks;
@@ -165,7 +163,7 @@ Object* register_post_accumulate_grad_hook(Object* self, Object* hook) {
 
 Object* retain_grad(Object* self, Object*) {
   return guarded([&]() -> Object* {
-    Tensor& t = as_tensor(self);
+    Tensor& t = tensor_of(self);
     sync_view(t);
     if (!t.requires_grad()) fail("can't retain_grad on Tensor that has requires_grad=False");
     if (t.is_leaf() || (t.extra && t.extra->retains_grad)) Py_RETURN_NONE;

@@ -106,8 +106,6 @@ inline void fill_defaults(const Op& op, int from, Value* args) {
   for (int i = from; i < op.nargs; ++i) args[i] = op.args[i].fallback;
 }
 
-inline Tensor& as_tensor(Object* o) { return *reinterpret_cast<Tensor*>(o); }
-
 Object* call_operator_slow(const Operator& op, Object* a, Object* b) {
   BoundCall call;
   Object* both[] = {a, b};
@@ -132,7 +130,7 @@ Object* call_method(const Packet& packet, Object* self, Object* const* args, Py_
   return guarded([&] {
     const Overload& first = packet.overloads[0];
     if (nargs == 0 && !kwnames && first.op->nargs == 1 && !first.named) [[likely]] {
-      Value value = Value::of(&as_tensor(self));
+      Value value = Value::of(&tensor_of(self));
       return dispatch(*first.op, value.tensor->keys, &value);
     }
     return call_any(packet, self, args, nargs, kwnames);
@@ -157,10 +155,10 @@ Object* call_operator(const Operator& op, Object* a, Object* b) noexcept {
     if (is_tensor_exact(a)) [[likely]] {
       if (is_tensor_exact(b)) {
         if (op.tensor_tensor) [[likely]] {
-          args[0] = Value::of(&as_tensor(a));
-          args[1] = Value::of(&as_tensor(b));
+          args[0] = Value::of(&tensor_of(a));
+          args[1] = Value::of(&tensor_of(b));
           fill_defaults(*op.tensor_tensor, 2, args);
-          return dispatch(*op.tensor_tensor, as_tensor(a).keys | as_tensor(b).keys, args);
+          return dispatch(*op.tensor_tensor, tensor_of(a).keys | tensor_of(b).keys, args);
         }
       } else if (op.tensor_scalar) {
         if (PyFloat_CheckExact(b)) {
@@ -170,9 +168,9 @@ Object* call_operator(const Operator& op, Object* a, Object* b) noexcept {
         } else {
           return call_operator_slow(op, a, b);
         }
-        args[0] = Value::of(&as_tensor(a));
+        args[0] = Value::of(&tensor_of(a));
         fill_defaults(*op.tensor_scalar, 2, args);
-        return dispatch(*op.tensor_scalar, as_tensor(a).keys, args);
+        return dispatch(*op.tensor_scalar, tensor_of(a).keys, args);
       }
     }
     return call_operator_slow(op, a, b);

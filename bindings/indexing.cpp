@@ -11,8 +11,6 @@ namespace vivace {
 
 namespace {
 
-Tensor& tensor_of(Object* self) { return *reinterpret_cast<Tensor*>(self); }
-
 int64_t wrap_index(int64_t index, int64_t size, int64_t dim) {
   if (index < -size || index >= size) [[unlikely]]
     fail_index("index ", index, " is out of bounds for dimension ", dim, " with size ", size);

@@ -9,8 +9,6 @@ namespace vivace {
 
 namespace {
 
-Tensor& tensor_of(Object* self) { return *reinterpret_cast<Tensor*>(self); }
-
 /// Throws unless t has one element with a value.
 const char* only_element(const Tensor& t) {
   if (t.numel() != 1) [[unlikely]]

@@ -11,55 +11,53 @@
 namespace vivace {
 namespace {
 
-Tensor& as_tensor(Object* self) { return *reinterpret_cast<Tensor*>(self); }
-
 // ---- attributes
 
 Object* get_shape(Object* self, void*) {
-  return guarded([&] { return wrap_size(as_tensor(self).sizes()); });
+  return guarded([&] { return wrap_size(tensor_of(self).sizes()); });
 }
-Object* get_dtype(Object* self, void*) { return wrap(as_tensor(self).dtype()); }
+Object* get_dtype(Object* self, void*) { return wrap(tensor_of(self).dtype()); }
 Object* get_device(Object* self, void*) {
-  return guarded([&] { return wrap(as_tensor(self).device()); });
+  return guarded([&] { return wrap(tensor_of(self).device()); });
 }
 Object* get_layout(Object*, void*) {
   return guarded([&] { return wrap(Layout::Strided); });
 }
-Object* get_ndim(Object* self, void*) { return PyLong_FromLong(as_tensor(self).ndim_); }
-Object* get_itemsize(Object* self, void*) { return PyLong_FromSize_t(as_tensor(self).item_size()); }
-Object* get_nbytes(Object* self, void*) { return PyLong_FromSize_t(as_tensor(self).nbytes()); }
-Object* get_version(Object* self, void*) { return PyLong_FromUnsignedLong(*as_tensor(self).version_); }
-Object* get_output_nr(Object* self, void*) { return PyLong_FromUnsignedLong(as_tensor(self).output_nr); }
+Object* get_ndim(Object* self, void*) { return PyLong_FromLong(tensor_of(self).ndim_); }
+Object* get_itemsize(Object* self, void*) { return PyLong_FromSize_t(tensor_of(self).item_size()); }
+Object* get_nbytes(Object* self, void*) { return PyLong_FromSize_t(tensor_of(self).nbytes()); }
+Object* get_version(Object* self, void*) { return PyLong_FromUnsignedLong(*tensor_of(self).version_); }
+Object* get_output_nr(Object* self, void*) { return PyLong_FromUnsignedLong(tensor_of(self).output_nr); }
 Object* get_base(Object* self, void*) {
-  Tensor* base = as_tensor(self).base;
+  Tensor* base = tensor_of(self).base;
   return Py_NewRef(base ? static_cast<Object*>(base) : Py_None);
 }
-Object* get_is_meta(Object* self, void*) { return PyBool_FromLong(as_tensor(self).is_meta()); }
-Object* get_is_cpu(Object* self, void*) { return PyBool_FromLong(as_tensor(self).device().type == DeviceType::CPU); }
+Object* get_is_meta(Object* self, void*) { return PyBool_FromLong(tensor_of(self).is_meta()); }
+Object* get_is_cpu(Object* self, void*) { return PyBool_FromLong(tensor_of(self).device().type == DeviceType::CPU); }
 Object* get_false(Object*, void*) { Py_RETURN_FALSE; }
 
 Object* get_requires_grad(Object* self, void*) {
   return guarded([&] {
-    sync_view(as_tensor(self));
-    return PyBool_FromLong(as_tensor(self).requires_grad());
+    sync_view(tensor_of(self));
+    return PyBool_FromLong(tensor_of(self).requires_grad());
   });
 }
 int set_requires_grad_attribute(Object* self, Object* value, void*) {
   return guarded_or(-1, [&] {
     if (!value || !PyBool_Check(value)) fail_type("requires_grad must be a bool");
-    set_requires_grad(as_tensor(self), value == Py_True);
+    set_requires_grad(tensor_of(self), value == Py_True);
     return 0;
   });
 }
 Object* get_is_leaf(Object* self, void*) {
   return guarded([&] {
-    sync_view(as_tensor(self));
-    return PyBool_FromLong(as_tensor(self).is_leaf());
+    sync_view(tensor_of(self));
+    return PyBool_FromLong(tensor_of(self).is_leaf());
   });
 }
 Object* get_grad_fn(Object* self, void*) {
   return guarded([&] {
-    Tensor& t = as_tensor(self);
+    Tensor& t = tensor_of(self);
     sync_view(t);
     return Py_NewRef(t.grad_fn ? static_cast<Object*>(t.grad_fn) : Py_None);
   });
@@ -67,23 +65,23 @@ Object* get_grad_fn(Object* self, void*) {
 int set_grad_fn(Object* self, Object* value, void*) {
   return guarded_or(-1, [&] {
     if (value != Py_None) fail("_grad_fn can be only set to None");
-    detach_in_place(as_tensor(self));
+    detach_in_place(tensor_of(self));
     return 0;
   });
 }
 
 Object* get_grad(Object* self, void*) {
-  Tensor& t = as_tensor(self);
+  Tensor& t = tensor_of(self);
   return Py_NewRef(t.grad ? static_cast<Object*>(t.grad) : Py_None);
 }
 int set_grad(Object* self, Object* value, void*) {
   return guarded_or(-1, [&] {
-    Tensor& t = as_tensor(self);
+    Tensor& t = tensor_of(self);
     Tensor* grad = nullptr;
     if (value && value != Py_None) {
       if (!is_tensor(value))
         fail_type("assigned grad expected to be a Tensor or None but got grad of type ", Py_TYPE(value)->tp_name);
-      grad = &as_tensor(value);
+      grad = &tensor_of(value);
       if (grad == &t) fail("can't assign Variable as its own grad");
       if (grad->dtype() != t.dtype())
         fail("attempting to assign a gradient with dtype '", grad->dtype(), "' to a tensor with dtype '", t.dtype(),
@@ -103,7 +101,7 @@ int set_grad(Object* self, Object* value, void*) {
 
 Object* get_data(Object* self, void*) {
   return guarded([&] {
-    TensorRef data = alias(as_tensor(self));
+    TensorRef data = alias(tensor_of(self));
     detach_version(*data);
     return data.release();
   });
@@ -112,18 +110,18 @@ int set_data(Object* self, Object* value, void*) {
   return guarded_or(-1, [&] {
     if (!value || !is_tensor(value))
       fail_type("Variable data has to be a tensor, but got ", value ? Py_TYPE(value)->tp_name : "nothing");
-    assume_data(as_tensor(self), as_tensor(value));
+    assume_data(tensor_of(self), tensor_of(value));
     return 0;
   });
 }
 
 Object* get_name(Object* self, void*) {
-  const TensorExtra* e = as_tensor(self).extra;
+  const TensorExtra* e = tensor_of(self).extra;
   return Py_NewRef(e && e->name ? e->name : Py_None);
 }
 int set_name(Object* self, Object* value, void*) {
   return guarded_or(-1, [&] {
-    Object* old = std::exchange(extra(as_tensor(self)).name, Py_XNewRef(value));
+    Object* old = std::exchange(extra(tensor_of(self)).name, Py_XNewRef(value));
     Py_XDECREF(old);
     return 0;
   });
@@ -144,24 +142,24 @@ Object* element_of(IntList list, Object* const* args, Py_ssize_t nargs, Object* 
 }
 Object* size(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
   return guarded([&] {
-    const IntList sizes = as_tensor(self).sizes();
+    const IntList sizes = tensor_of(self).sizes();
     if (Object* one = element_of(sizes, args, nargs, kwnames)) return one;
     return wrap_size(sizes);
   });
 }
 Object* stride(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
   return guarded([&] {
-    const IntList strides = as_tensor(self).strides();
+    const IntList strides = tensor_of(self).strides();
     if (Object* one = element_of(strides, args, nargs, kwnames)) return one;
     return wrap_tuple(strides);
   });
 }
-Object* dim(Object* self, Object*) { return PyLong_FromLong(as_tensor(self).ndim_); }
-Object* numel(Object* self, Object*) { return PyLong_FromLongLong(as_tensor(self).numel_); }
-Object* element_size(Object* self, Object*) { return PyLong_FromSize_t(as_tensor(self).item_size()); }
-Object* storage_offset(Object* self, Object*) { return PyLong_FromLongLong(as_tensor(self).storage_offset()); }
+Object* dim(Object* self, Object*) { return PyLong_FromLong(tensor_of(self).ndim_); }
+Object* numel(Object* self, Object*) { return PyLong_FromLongLong(tensor_of(self).numel_); }
+Object* element_size(Object* self, Object*) { return PyLong_FromSize_t(tensor_of(self).item_size()); }
+Object* storage_offset(Object* self, Object*) { return PyLong_FromLongLong(tensor_of(self).storage_offset()); }
 Object* data_ptr(Object* self, Object*) {
-  const Tensor& t = as_tensor(self);
+  const Tensor& t = tensor_of(self);
   return PyLong_FromVoidPtr(t.numel_ ? t.data_ : nullptr);
 }
 Object* is_contiguous(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
@@ -170,13 +168,13 @@ Object* is_contiguous(Object* self, Object* const* args, Py_ssize_t nargs, Objec
     Object* given = nargs ? args[0] : kwnames ? args[nargs] : nullptr;
     if (given && !unwrap_memory_format(given, &format))
       fail_type("is_contiguous(): argument 'memory_format' must be torch.memory_format, not ", Py_TYPE(given)->tp_name);
-    return PyBool_FromLong(as_tensor(self).is_contiguous(format));
+    return PyBool_FromLong(tensor_of(self).is_contiguous(format));
   });
 }
 Object* get_device_index(Object*, Object*) { return PyLong_FromLong(-1); }
-Object* is_floating_point(Object* self, Object*) { return PyBool_FromLong(is_floating(as_tensor(self).dtype())); }
-Object* is_complex_method(Object* self, Object*) { return PyBool_FromLong(is_complex(as_tensor(self).dtype())); }
-Object* is_signed_method(Object* self, Object*) { return PyBool_FromLong(is_signed(as_tensor(self).dtype())); }
+Object* is_floating_point(Object* self, Object*) { return PyBool_FromLong(is_floating(tensor_of(self).dtype())); }
+Object* is_complex_method(Object* self, Object*) { return PyBool_FromLong(is_complex(tensor_of(self).dtype())); }
+Object* is_signed_method(Object* self, Object*) { return PyBool_FromLong(is_signed(tensor_of(self).dtype())); }
 
 Object* requires_grad_(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
   return guarded([&] {
@@ -184,13 +182,13 @@ Object* requires_grad_(Object* self, Object* const* args, Py_ssize_t nargs, Obje
     bool value;
     if (!unwrap_bool(given, &value))
       fail_type("requires_grad_(): argument 'requires_grad' must be bool, not ", Py_TYPE(given)->tp_name);
-    set_requires_grad(as_tensor(self), value);
+    set_requires_grad(tensor_of(self), value);
     return Py_NewRef(self);
   });
 }
 Object* detach_(Object* self, Object*) {
   return guarded([&] {
-    detach_in_place(as_tensor(self));
+    detach_in_place(tensor_of(self));
     return Py_NewRef(self);
   });
 }
@@ -201,13 +199,13 @@ PyTypeObject* subclass_of_tensor(Object* type, const char* who) {
   return reinterpret_cast<PyTypeObject*>(type);
 }
 Object* as_subclass(Object* self, Object* type) {
-  return guarded([&] { return retyped(as_tensor(self), subclass_of_tensor(type, "as_subclass")).release(); });
+  return guarded([&] { return retyped(tensor_of(self), subclass_of_tensor(type, "as_subclass")).release(); });
 }
 Object* make_subclass(Object*, Object* const* args, Py_ssize_t nargs) {
   return guarded([&] {
     if (nargs < 2 || nargs > 3 || !is_tensor(args[1]))
       fail_type("_make_subclass(cls, data, require_grad=False) expects a class and a Tensor");
-    TensorRef t = retyped(as_tensor(args[1]), subclass_of_tensor(args[0], "_make_subclass"));
+    TensorRef t = retyped(tensor_of(args[1]), subclass_of_tensor(args[0], "_make_subclass"));
     if (nargs == 3 && PyObject_IsTrue(args[2]) == 1) set_requires_grad(*t, true);
     return t.release();
   });

@@ -18,8 +18,6 @@ namespace {
 
 Object* repr_function = nullptr;  // the Python function behind repr()
 
-Tensor& as_tensor(Object* self) { return *reinterpret_cast<Tensor*>(self); }
-
 void free_extra(Tensor& t) {
   TensorExtra* e = std::exchange(t.extra, nullptr);
   if (!e) return;
@@ -32,7 +30,7 @@ void free_extra(Tensor& t) {
 
 /// Cuts what can lead back to the tensor.
 int tensor_clear(Object* self) {
-  Tensor& t = as_tensor(self);
+  Tensor& t = tensor_of(self);
   Py_CLEAR(t.dict);
   if (t.extra) {
     Py_CLEAR(t.extra->hooks);
@@ -48,7 +46,7 @@ int tensor_clear(Object* self) {
 }
 
 void tensor_dealloc(Object* self) {
-  Tensor& t = as_tensor(self);
+  Tensor& t = tensor_of(self);
   PyObject_GC_UnTrack(self);
   if (t.weakrefs) PyObject_ClearWeakRefs(self);
   if (t.grad_fn || t.grad || t.base || t.dict || t.extra) {
@@ -63,7 +61,7 @@ void tensor_dealloc(Object* self) {
 }
 
 int tensor_traverse(Object* self, visitproc visit, void* arg) {
-  Tensor& t = as_tensor(self);
+  Tensor& t = tensor_of(self);
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(t.dict);
   Py_VISIT(reinterpret_cast<Object*>(t.grad_fn));
@@ -78,7 +76,7 @@ int tensor_traverse(Object* self, visitproc visit, void* arg) {
 
 int tensor_setattro(Object* self, Object* name, Object* value) {
   const int status = PyObject_GenericSetAttr(self, name, value);
-  if (as_tensor(self).dict) track(as_tensor(self));
+  if (tensor_of(self).dict) track(tensor_of(self));
   return status;
 }
 
@@ -97,7 +95,7 @@ Object* tensor_new(PyTypeObject* type, Object* args, Object* kwargs) {
   return guarded([&]() -> Object* {
     auto t = Ref<Object>::steal(checked(legacy_tensor_new(default_dtype, args, kwargs)));
     if (type == tensor_type) return t.release();
-    return retyped(as_tensor(t.object()), type).release();
+    return retyped(tensor_of(t.object()), type).release();
   });
 }
 
@@ -112,7 +110,7 @@ Object* parameter_new(PyTypeObject* type, Object* args, Object* kwargs) {
     if (data == Py_None)
       source = empty({0}, default_dtype);
     else if (is_tensor(data))
-      source = TensorRef::share(&as_tensor(data));
+      source = TensorRef::share(&tensor_of(data));
     else
       fail_type("Parameter(): argument 'data' must be Tensor, not ", Py_TYPE(data)->tp_name);
     TensorRef parameter = retyped(*source, type);

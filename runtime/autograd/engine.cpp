@@ -39,7 +39,6 @@ struct NodeState {
 /// A leaf that has hooks, or whose gradient was asked for: its gradients are collected before they are used.
 struct LeafState {
   TensorRef grad;
-  TensorRef leaf;
   int pending = 0;
 };
 
