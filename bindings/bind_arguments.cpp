@@ -3,6 +3,7 @@
 
 #include "bindings/convert.h"
 #include "bindings/generator.h"
+#include "bindings/override.h"
 #include "bindings/parse.h"
 
 namespace vivace {
@@ -60,6 +61,7 @@ bool bind_tensor_list(Object* o, bool with_none, Value& out, BoundCall& call) {
     if (is_tensor(list[i])) {
       tensors[i] = reinterpret_cast<Tensor*>(list[i]);
       call.keys |= tensors[i]->keys;
+      if (!is_plain(list[i])) call.overridden |= overrides(list[i]);
     } else if (with_none && list[i] == Py_None) {
       tensors[i] = nullptr;
     } else {
@@ -92,7 +94,7 @@ bool bind_scalar(Object* o, Value& out) {
 }
 
 bool bind_one(const ArgSpec& spec, Object* o, Value& out, BoundCall& call) {
-  if (spec.kind == ArgKind::Tensor && is_tensor_exact(o)) [[likely]] {
+  if (spec.kind == ArgKind::Tensor && is_plain_tensor(o)) [[likely]] {
     Tensor* t = reinterpret_cast<Tensor*>(o);
     out = Value::of(t);
     call.keys |= t->keys;
@@ -107,6 +109,7 @@ bool bind_one(const ArgSpec& spec, Object* o, Value& out, BoundCall& call) {
       if (!is_tensor(o)) return false;
       out = Value::of(reinterpret_cast<Tensor*>(o));
       call.keys |= out.tensor->keys;
+      if (!is_plain(o)) call.overridden |= overrides(o);
       return true;
     case ArgKind::Scalar:
       return bind_scalar(o, out);

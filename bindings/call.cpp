@@ -2,6 +2,7 @@
 // tensors.
 #include "bindings/convert.h"
 #include "bindings/guard.h"
+#include "bindings/override.h"
 #include "bindings/parse.h"
 
 namespace vivace {
@@ -67,6 +68,12 @@ Object* named(Object* result, const NamedResult* names) {
   fail_type(text);
 }
 
+[[gnu::cold]] Object* call_override(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs,
+                                    Object* kwnames) {
+  return self ? override_method(packet.name, self, args, nargs, kwnames)
+              : override_function(packet.qualname, args, nargs, kwnames);
+}
+
 Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames);
 
 /// The same call less out=None.
@@ -96,8 +103,12 @@ Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssi
     const Overload& overload = packet.overloads[i];
     const Op* op = with_out ? overload.out : overload.op;
     if (!op || !bind_arguments(*op, overload.varargs, self, args, nargs, kwnames, call, nullptr)) continue;
+    if (call.overridden || modes_exist()) [[unlikely]]
+      if (call.overridden || any_overrides(self, args, 0)) return call_override(packet, self, args, nargs, kwnames);
     return named(dispatch(*op, call.keys, call.args), overload.named);
   }
+  const size_t given = size_t(nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0));
+  if (any_overrides(self, args, given)) return call_override(packet, self, args, nargs, kwnames);
   refuse_all(packet, with_out, self, args, nargs, kwnames);
 }
 
@@ -106,7 +117,27 @@ inline void fill_defaults(const Op& op, int from, Value* args) {
   for (int i = from; i < op.nargs; ++i) args[i] = op.args[i].fallback;
 }
 
+/// The method that stands for `a OP b` with a's type on the right: "__rsub__".
+const char* reflected_method(std::string_view symbol) {
+  static constexpr std::pair<std::string_view, const char*> names[] = {
+      {"-", "__rsub__"},  {"/", "__rtruediv__"}, {"//", "__rfloordiv__"}, {"%", "__rmod__"},
+      {"**", "__rpow__"}, {"@", "__rmatmul__"},  {"<<", "__rlshift__"},   {">>", "__rrshift__"},
+  };
+  for (const auto& [known, name] : names)
+    if (known == symbol) return name;
+  return nullptr;
+}
+
+Object* override_operator(const Operator& op, Object* a, Object* b) {
+  const std::string_view symbol = op.symbol;
+  const char* name = symbol == "==" ? "__eq__" : symbol == "!=" ? "__ne__" : op.packet->name;
+  if (is_tensor(a)) return override_method(name, a, &b, 1, nullptr);
+  const char* reflected = reflected_method(op.symbol);
+  return override_method(reflected ? reflected : name, b, &a, 1, nullptr);
+}
+
 Object* call_operator_slow(const Operator& op, Object* a, Object* b) {
+  if ((!is_plain(a) || !is_plain(b)) && (overrides(a) || overrides(b))) return override_operator(op, a, b);
   BoundCall call;
   Object* both[] = {a, b};
   Scalar s;
@@ -129,7 +160,7 @@ Object* call_method(const Packet& packet, Object* self, Object* const* args, Py_
                     Object* kwnames) noexcept {
   return guarded([&] {
     const Overload& first = packet.overloads[0];
-    if (nargs == 0 && !kwnames && first.op->nargs == 1 && !first.named) [[likely]] {
+    if (nargs == 0 && !kwnames && first.op->nargs == 1 && !first.named && is_plain(self)) [[likely]] {
       Value value = Value::of(&tensor_of(self));
       return dispatch(*first.op, value.tensor->keys, &value);
     }
@@ -142,6 +173,8 @@ Object* call_function(const Packet& packet, Object* const* args, Py_ssize_t narg
 }
 
 Object* call_property(const Packet& packet, Object* self) noexcept {
+  if (is_overridden(self)) [[unlikely]]
+    return override_getter(packet.name, self);
   return call_method(packet, self, nullptr, 0, nullptr);
 }
 
@@ -152,8 +185,8 @@ Object* call_unary_operator(const Packet& packet, Object* a) noexcept {
 Object* call_operator(const Operator& op, Object* a, Object* b) noexcept {
   return guarded([&]() -> Object* {
     Value args[8];
-    if (is_tensor_exact(a)) [[likely]] {
-      if (is_tensor_exact(b)) {
+    if (is_plain_tensor(a)) [[likely]] {
+      if (is_plain_tensor(b)) {
         if (op.tensor_tensor) [[likely]] {
           args[0] = Value::of(&tensor_of(a));
           args[1] = Value::of(&tensor_of(b));

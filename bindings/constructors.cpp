@@ -4,6 +4,7 @@
 #include "bindings/exports.h"
 #include "bindings/keywords.h"
 #include "bindings/memory.h"
+#include "bindings/override.h"
 #include "bindings/tables.h"
 #include "runtime/autograd/grad.h"
 
@@ -193,27 +194,27 @@ Object* new_legacy(Object* self, Object* args, Object* kwargs) {
 }  // namespace
 
 PyMethodDef kConstructorMethods[] = {
-    keyword_function("new_tensor", new_tensor,
-                     "new_tensor(data, *, dtype=None, device=None, requires_grad=False) -> Tensor\n\n"
-                     "A new tensor of data, with the dtype and device of this one."),
+    tensor_method<"new_tensor", new_tensor>(
+        "new_tensor(data, *, dtype=None, device=None, requires_grad=False) -> Tensor\n\n"
+        "A new tensor of data, with the dtype and device of this one."),
     {"new", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(new_legacy)), METH_VARARGS | METH_KEYWORDS,
      "new(*sizes) or new(data) -> Tensor\n\nA new tensor with the dtype of this one."},
     kNoMethod,
 };
 
 PyMethodDef kConstructorFunctions[] = {
-    keyword_function("tensor", tensor,
-                     "tensor(data, *, dtype=None, device=None, requires_grad=False) -> Tensor\n\n"
-                     "A new tensor of numbers, nested sequences or arrays; data is copied."),
-    keyword_function("as_tensor", as_tensor,
-                     "as_tensor(data, dtype=None, device=None) -> Tensor\n\n"
-                     "data as a tensor, sharing memory and history where that is possible."),
-    keyword_function("asarray", asarray,
-                     "asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False) -> Tensor\n\n"
-                     "obj as a tensor, sharing memory unless a copy is asked for or needed."),
-    keyword_function("frombuffer", frombuffer,
-                     "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n\n"
-                     "A 1-dim tensor over the memory of an object with the buffer protocol."),
+    factory_function<"torch.tensor", tensor>(
+        "tensor(data, *, dtype=None, device=None, requires_grad=False) -> Tensor\n\n"
+        "A new tensor of numbers, nested sequences or arrays; data is copied."),
+    factory_function<"torch.as_tensor", as_tensor>(
+        "as_tensor(data, dtype=None, device=None) -> Tensor\n\n"
+        "data as a tensor, sharing memory and history where that is possible."),
+    factory_function<"torch.asarray", asarray>(
+        "asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False) -> Tensor\n\n"
+        "obj as a tensor, sharing memory unless a copy is asked for or needed."),
+    factory_function<"torch.frombuffer", frombuffer>(
+        "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False) -> Tensor\n\n"
+        "A 1-dim tensor over the memory of an object with the buffer protocol."),
     kNoMethod,
 };
 

@@ -4,6 +4,7 @@
 #include "bindings/exports.h"
 #include "bindings/keywords.h"
 #include "bindings/memory.h"
+#include "bindings/override.h"
 #include "bindings/tables.h"
 
 namespace vivace {
@@ -219,8 +220,8 @@ PyMethodDef kDlpackFunctions[] = {
 };
 
 PyMethodDef kDlpackMethods[] = {
-    keyword_function("__dlpack__", tensor_dlpack, nullptr),
-    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, nullptr},
+    tensor_method<"__dlpack__", tensor_dlpack>(),
+    tensor_method<"__dlpack_device__", tensor_dlpack_device>(METH_NOARGS),
     kNoMethod,
 };
 

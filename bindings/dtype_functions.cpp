@@ -1,6 +1,7 @@
 // Functions of the module about dtypes and about what an object is.
 #include "bindings/exports.h"
 #include "bindings/keywords.h"
+#include "bindings/override.h"
 #include "bindings/tables.h"
 
 namespace vivace {
@@ -120,11 +121,11 @@ PyMethodDef kDTypeFunctions[] = {
     {"get_default_dtype", get_default_dtype, METH_NOARGS, "The dtype that floats become."},
     {"set_default_dtype", set_default_dtype, METH_O, "set_default_dtype(d): sets the dtype that floats become."},
     {"is_tensor", is_tensor_object, METH_O, "Whether an object is a tensor."},
-    keyword_function("is_floating_point", is_floating_point, "Whether a tensor's dtype is a floating point type."),
-    keyword_function("is_complex", is_complex_tensor, "Whether a tensor's dtype is complex."),
-    keyword_function("is_signed", is_signed_tensor, "Whether a tensor's dtype is signed."),
-    keyword_function("numel", numel, "How many elements a tensor has."),
-    keyword_function("is_nonzero", is_nonzero, "Whether the only element of a tensor is not zero."),
+    tensor_function<"torch.is_floating_point", is_floating_point>("Whether a tensor's dtype is a floating point type."),
+    tensor_function<"torch.is_complex", is_complex_tensor>("Whether a tensor's dtype is complex."),
+    tensor_function<"torch.is_signed", is_signed_tensor>("Whether a tensor's dtype is signed."),
+    tensor_function<"torch.numel", numel>("How many elements a tensor has."),
+    tensor_function<"torch.is_nonzero", is_nonzero>("Whether the only element of a tensor is not zero."),
     {"_restore_size", restore_size, METH_O, "What pickles of torch.Size call."},
     {"_restore_device", restore_device, METH_O, "What pickles of torch.device call."},
     kNoMethod,

@@ -1,6 +1,7 @@
 // From tensors to Python numbers and lists: item, tolist, int(t), len(t), iter(t), x in t.
 #include "bindings/convert.h"
 #include "bindings/exports.h"
+#include "bindings/override.h"
 #include "bindings/tables.h"
 #include "generated/ops.h"
 #include "runtime/autograd/view.h"
@@ -146,6 +147,10 @@ Object* tensor_iter(Object* self) {
   return guarded([&] {
     Tensor& t = tensor_of(self);
     if (t.dim() == 0) fail_type("iteration over a 0-d tensor");
+    if (is_overridden(self)) {
+      auto parts = Ref<Object>::steal(checked(PyObject_CallMethod(self, "unbind", "i", 0)));
+      return PyObject_GetIter(parts.get());
+    }
     const std::vector<TensorRef> parts = ops::unbind_int(t, 0);
     auto tuple = Ref<Object>::steal(checked(PyTuple_New(Py_ssize_t(parts.size()))));
     for (size_t i = 0; i < parts.size(); ++i)
@@ -171,11 +176,12 @@ int tensor_contains(Object* self, Object* element) {
 }
 
 PyMethodDef kItemMethods[] = {
-    {"item", tensor_item, METH_NOARGS, "item() -> number\n\nThe only element as a Python number."},
-    {"tolist", tensor_tolist, METH_NOARGS, "tolist() -> list or number\n\nThe elements as nested lists."},
-    {"is_nonzero", tensor_is_nonzero, METH_NOARGS, "is_nonzero() -> bool\n\nWhether the only element is not zero."},
-    {"__format__", tensor_format, METH_O, nullptr},
-    {"__complex__", tensor_complex, METH_NOARGS, nullptr},
+    tensor_method<"item", tensor_item>(METH_NOARGS, "item() -> number\n\nThe only element as a Python number."),
+    tensor_method<"tolist", tensor_tolist>(METH_NOARGS, "tolist() -> list or number\n\nThe elements as nested lists."),
+    tensor_method<"is_nonzero", tensor_is_nonzero>(METH_NOARGS,
+                                                   "is_nonzero() -> bool\n\nWhether the only element is not zero."),
+    tensor_method<"__format__", tensor_format>(METH_O),
+    tensor_method<"__complex__", tensor_complex>(METH_NOARGS),
     kNoMethod,
 };
 

@@ -5,6 +5,7 @@
 #include "bindings/convert.h"
 #include "bindings/exports.h"
 #include "bindings/node_type.h"
+#include "bindings/override.h"
 #include "bindings/packet.h"
 #include "bindings/tensor_type.h"
 
@@ -44,6 +45,7 @@ int exec(Object* module) {
   return guarded_or(-1, [&] {
     init_value_types(module);
     init_tensor_type(module);
+    init_override(module);
     init_node_type(module);
     init_autograd(module);
     init_generator(module);

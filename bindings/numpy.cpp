@@ -3,6 +3,7 @@
 #include "bindings/exports.h"
 #include "bindings/keywords.h"
 #include "bindings/memory.h"
+#include "bindings/override.h"
 #include "bindings/tables.h"
 #include "runtime/autograd/grad.h"
 
@@ -211,10 +212,10 @@ PyMethodDef kNumpyFunctions[] = {
 };
 
 PyMethodDef kNumpyMethods[] = {
-    keyword_function("numpy", tensor_numpy,
-                     "numpy(*, force=False) -> numpy.ndarray\n\nAn array that shares the tensor's memory; with force, "
-                     "also of a tensor that requires grad."),
-    keyword_function("__array__", tensor_array, nullptr),
+    tensor_method<"numpy", tensor_numpy>(
+        "numpy(*, force=False) -> numpy.ndarray\n\nAn array that shares the tensor's memory; with force, "
+        "also of a tensor that requires grad."),
+    tensor_method<"__array__", tensor_array>(),
     fast_function("__array_wrap__", tensor_array_wrap, nullptr),
     kNoMethod,
 };

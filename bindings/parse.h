@@ -12,7 +12,8 @@ inline constexpr int kMaxArgs = 32;
 /// What a call is made of: the operator's arguments as Values, and the memory that lists among them live in.
 struct BoundCall {
   Value args[kMaxArgs];
-  KeySet keys;  // of the tensors among them; a backend's if a device was named
+  KeySet keys;      // of the tensors among them; a backend's if a device was named
+  bool overridden;  // one of them has a __torch_function__, which gets the call
 
   BoundCall() {}
   BoundCall(const BoundCall&) = delete;
@@ -33,6 +34,7 @@ struct BoundCall {
   }
   void reset() {
     keys = 0;
+    overridden = false;
     used_ = 0;
   }
 

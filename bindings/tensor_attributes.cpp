@@ -1,9 +1,12 @@
 #include "bindings/tensor_attributes.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "bindings/autograd.h"
 #include "bindings/convert.h"
+#include "bindings/override.h"
+#include "generated/ops.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/view.h"
 #include "runtime/dispatch/keys.h"
@@ -193,13 +196,27 @@ Object* detach_(Object* self, Object*) {
   });
 }
 
+/// A new object of a class that takes over all that t is; t has no other user.
+TensorRef moved_into(TensorRef t, PyTypeObject* type) {
+  auto fresh = TensorRef::steal(reinterpret_cast<Tensor*>(checked(type->tp_alloc(type, 0))));
+  char *from = reinterpret_cast<char*>(t.get()), *to = reinterpret_cast<char*>(fresh.get());
+  std::swap_ranges(from + sizeof(Object), from + sizeof(Tensor), to + sizeof(Object));
+  if (fresh->dims_ == t->inline_dims_) fresh->dims_ = fresh->inline_dims_;
+  t->dims_ = t->inline_dims_;
+  return fresh;
+}
+
 PyTypeObject* subclass_of_tensor(Object* type, const char* who) {
   if (!PyType_Check(type) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_type))
     fail_type(who, "(): the class must be a subclass of Tensor");
   return reinterpret_cast<PyTypeObject*>(type);
 }
 Object* as_subclass(Object* self, Object* type) {
-  return guarded([&] { return retyped(tensor_of(self), subclass_of_tensor(type, "as_subclass")).release(); });
+  return guarded([&]() -> Object* {
+    PyTypeObject* wanted = subclass_of_tensor(type, "as_subclass");
+    TensorRef view = ops::alias(tensor_of(self));
+    return wanted == tensor_type ? view.release() : moved_into(std::move(view), wanted).release();
+  });
 }
 Object* make_subclass(Object*, Object* const* args, Py_ssize_t nargs) {
   return guarded([&] {
@@ -210,9 +227,6 @@ Object* make_subclass(Object*, Object* const* args, Py_ssize_t nargs) {
     return t.release();
   });
 }
-
-using FastFunction = Object* (*)(Object*, Object* const*, Py_ssize_t, Object*);
-PyCFunction fast(FastFunction f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)); }
 
 }  // namespace
 
@@ -240,70 +254,70 @@ void assume_data(Tensor& t, const Tensor& from) {
 }
 
 PyGetSetDef kTensorAttributes[] = {
-    {"shape", get_shape, nullptr, "Sizes of all dimensions, a torch.Size.", nullptr},
-    {"dtype", get_dtype, nullptr, "Type of the elements.", nullptr},
-    {"device", get_device, nullptr, "Where the memory is.", nullptr},
-    {"layout", get_layout, nullptr, "Always torch.strided.", nullptr},
-    {"ndim", get_ndim, nullptr, "Number of dimensions.", nullptr},
-    {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"requires_grad", get_requires_grad, set_requires_grad_attribute, "Whether operations on this tensor are recorded.",
-     nullptr},
-    {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operation made this tensor.", nullptr},
-    {"grad_fn", get_grad_fn, nullptr, "The node that made this tensor, or None.", nullptr},
-    {"_grad_fn", get_grad_fn, set_grad_fn, nullptr, nullptr},
-    {"grad", get_grad, set_grad, "The gradient that backward() accumulated, or None.", nullptr},
-    {"_grad", get_grad, set_grad, nullptr, nullptr},
-    {"data", get_data, set_data, "The same elements without history; writes to it go unnoticed by autograd.", nullptr},
-    {"_version", get_version, nullptr, "How often the elements were changed in place.", nullptr},
-    {"_base", get_base, nullptr, "Of a view, the tensor that it views.", nullptr},
-    {"output_nr", get_output_nr, nullptr, "Which output of grad_fn this is.", nullptr},
-    {"name", get_name, set_name, nullptr, nullptr},
-    {"is_cpu", get_is_cpu, nullptr, nullptr, nullptr},
-    {"is_meta", get_is_meta, nullptr, nullptr, nullptr},
-    {"is_cuda", get_false, nullptr, nullptr, nullptr},
-    {"is_xpu", get_false, nullptr, nullptr, nullptr},
-    {"is_mps", get_false, nullptr, nullptr, nullptr},
-    {"is_mkldnn", get_false, nullptr, nullptr, nullptr},
-    {"is_sparse", get_false, nullptr, nullptr, nullptr},
-    {"is_sparse_csr", get_false, nullptr, nullptr, nullptr},
-    {"is_quantized", get_false, nullptr, nullptr, nullptr},
-    {"is_nested", get_false, nullptr, nullptr, nullptr},
+    tensor_attribute<"shape", get_shape>("Sizes of all dimensions, a torch.Size."),
+    tensor_attribute<"dtype", get_dtype>("Type of the elements."),
+    tensor_attribute<"device", get_device>("Where the memory is."),
+    tensor_attribute<"layout", get_layout>("Always torch.strided."),
+    tensor_attribute<"ndim", get_ndim>("Number of dimensions."),
+    tensor_attribute<"itemsize", get_itemsize>("Bytes of one element."),
+    tensor_attribute<"nbytes", get_nbytes>("Bytes of all elements."),
+    tensor_attribute<"requires_grad", get_requires_grad, set_requires_grad_attribute>(
+        "Whether operations on this tensor are recorded."),
+    tensor_attribute<"is_leaf", get_is_leaf>("Whether no recorded operation made this tensor."),
+    tensor_attribute<"grad_fn", get_grad_fn>("The node that made this tensor, or None."),
+    tensor_attribute<"_grad_fn", get_grad_fn, set_grad_fn>(),
+    tensor_attribute<"grad", get_grad, set_grad>("The gradient that backward() accumulated, or None."),
+    tensor_attribute<"_grad", get_grad, set_grad>(),
+    tensor_attribute<"data", get_data, set_data>(
+        "The same elements without history; writes to it go unnoticed by autograd."),
+    tensor_attribute<"_version", get_version>("How often the elements were changed in place."),
+    tensor_attribute<"_base", get_base>("Of a view, the tensor that it views."),
+    tensor_attribute<"output_nr", get_output_nr>("Which output of grad_fn this is."),
+    tensor_attribute<"name", get_name, set_name>(),
+    tensor_attribute<"is_cpu", get_is_cpu>(),
+    tensor_attribute<"is_meta", get_is_meta>(),
+    tensor_attribute<"is_cuda", get_false>(),
+    tensor_attribute<"is_xpu", get_false>(),
+    tensor_attribute<"is_mps", get_false>(),
+    tensor_attribute<"is_mkldnn", get_false>(),
+    tensor_attribute<"is_sparse", get_false>(),
+    tensor_attribute<"is_sparse_csr", get_false>(),
+    tensor_attribute<"is_quantized", get_false>(),
+    tensor_attribute<"is_nested", get_false>(),
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
 PyMethodDef kTensorObjectMethods[] = {
-    {"size", fast(size), METH_FASTCALL | METH_KEYWORDS,
-     "size(dim=None): torch.Size of all dimensions, or the int of one."},
-    {"stride", fast(stride), METH_FASTCALL | METH_KEYWORDS,
-     "stride(dim=None): elements between neighbours, per dimension or of one."},
-    {"dim", dim, METH_NOARGS, "Number of dimensions."},
-    {"ndimension", dim, METH_NOARGS, "Number of dimensions."},
-    {"numel", numel, METH_NOARGS, "Number of elements."},
-    {"nelement", numel, METH_NOARGS, "Number of elements."},
-    {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
-    {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first one in the storage."},
-    {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
-    {"is_contiguous", fast(is_contiguous), METH_FASTCALL | METH_KEYWORDS,
-     "is_contiguous(memory_format=torch.contiguous_format): whether there are no gaps in that order."},
-    {"get_device", get_device_index, METH_NOARGS, "Index of the accelerator; -1 on the CPU."},
-    {"is_floating_point", is_floating_point, METH_NOARGS, nullptr},
-    {"is_complex", is_complex_method, METH_NOARGS, nullptr},
-    {"is_signed", is_signed_method, METH_NOARGS, nullptr},
-    {"requires_grad_", fast(requires_grad_), METH_FASTCALL | METH_KEYWORDS,
-     "requires_grad_(requires_grad=True): starts or stops recording on this leaf."},
-    {"detach_", detach_, METH_NOARGS, "Makes this tensor a leaf without history."},
+    tensor_method<"size", size>("size(dim=None): torch.Size of all dimensions, or the int of one."),
+    tensor_method<"stride", stride>("stride(dim=None): elements between neighbours, per dimension or of one."),
+    tensor_method<"dim", dim>(METH_NOARGS, "Number of dimensions."),
+    tensor_method<"ndimension", dim>(METH_NOARGS, "Number of dimensions."),
+    tensor_method<"numel", numel>(METH_NOARGS, "Number of elements."),
+    tensor_method<"nelement", numel>(METH_NOARGS, "Number of elements."),
+    tensor_method<"element_size", element_size>(METH_NOARGS, "Bytes of one element."),
+    tensor_method<"storage_offset", storage_offset>(METH_NOARGS, "Elements before the first one in the storage."),
+    tensor_method<"data_ptr", data_ptr>(METH_NOARGS, "Address of the first element."),
+    tensor_method<"is_contiguous", is_contiguous>(
+        "is_contiguous(memory_format=torch.contiguous_format): whether there are no gaps in that order."),
+    tensor_method<"get_device", get_device_index>(METH_NOARGS, "Index of the accelerator; -1 on the CPU."),
+    tensor_method<"is_floating_point", is_floating_point>(METH_NOARGS),
+    tensor_method<"is_complex", is_complex_method>(METH_NOARGS),
+    tensor_method<"is_signed", is_signed_method>(METH_NOARGS),
+    tensor_method<"requires_grad_", requires_grad_>(
+        "requires_grad_(requires_grad=True): starts or stops recording on this leaf."),
+    tensor_method<"detach_", detach_>(METH_NOARGS, "Makes this tensor a leaf without history."),
     {"as_subclass", as_subclass, METH_O, "as_subclass(cls): the same elements as an object of a subclass of Tensor."},
-    {"_make_subclass", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(make_subclass)),
-     METH_FASTCALL | METH_STATIC, nullptr},
-    {"backward", fast(tensor_backward), METH_FASTCALL | METH_KEYWORDS,
-     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): accumulates gradients into the "
-     "leaves."},
-    {"register_hook", register_hook, METH_O,
-     "register_hook(hook): calls hook(grad) when this tensor's gradient is computed."},
-    {"register_post_accumulate_grad_hook", register_post_accumulate_grad_hook, METH_O,
-     "register_post_accumulate_grad_hook(hook): calls hook(self) after backward() added to this leaf's grad."},
-    {"retain_grad", retain_grad, METH_NOARGS, "Lets backward() fill .grad of this tensor, which is no leaf."},
+    fast_function("_make_subclass", make_subclass, nullptr, METH_STATIC),
+    tensor_method<"backward", tensor_backward>(
+        "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): accumulates gradients into the "
+        "leaves."),
+    tensor_method<"register_hook", register_hook>(
+        METH_O, "register_hook(hook): calls hook(grad) when this tensor's gradient is computed."),
+    tensor_method<"register_post_accumulate_grad_hook", register_post_accumulate_grad_hook>(
+        METH_O,
+        "register_post_accumulate_grad_hook(hook): calls hook(self) after backward() added to this leaf's grad."),
+    tensor_method<"retain_grad", retain_grad>(METH_NOARGS,
+                                              "Lets backward() fill .grad of this tensor, which is no leaf."),
     {nullptr, nullptr, 0, nullptr},
 };
 

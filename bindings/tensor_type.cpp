@@ -9,6 +9,7 @@
 
 #include "bindings/convert.h"
 #include "bindings/exports.h"
+#include "bindings/override.h"
 #include "bindings/packet.h"
 #include "bindings/tensor_attributes.h"
 #include "runtime/autograd/grad.h"
@@ -86,9 +87,30 @@ Object* tensor_richcompare(Object* a, Object* b, int comparison) {
 
 Py_hash_t tensor_hash(Object* self) { return Py_hash_t(reinterpret_cast<uintptr_t>(self) >> 4); }
 
+/// Of a slot without a result.
+int status_of(Object* result) {
+  Py_XDECREF(result);
+  return result ? 0 : -1;
+}
+
 Object* tensor_repr(Object* self) {
+  if (is_overridden(self)) return override_method("__repr__", self, nullptr, 0, nullptr);
   if (!repr_function) return PyUnicode_FromFormat("<Tensor at %p>", self);
   return PyObject_CallOneArg(repr_function, self);
+}
+
+int ass_subscript_entry(Object* self, Object* key, Object* value) {
+  if (is_plain(self) || !value || !(overrides(self) || overrides(value))) [[likely]]
+    return tensor_ass_subscript(self, key, value);
+  Object* args[] = {key, value};
+  return status_of(override_method("__setitem__", self, args, 2, nullptr));
+}
+
+int contains_entry(Object* self, Object* element) {
+  if (!is_overridden(self)) [[likely]]
+    return tensor_contains(self, element);
+  auto result = Ref<Object>::steal(override_method("__contains__", self, &element, 1, nullptr));
+  return result ? PyObject_IsTrue(result.get()) : -1;
 }
 
 Object* tensor_new(PyTypeObject* type, Object* args, Object* kwargs) {
@@ -190,16 +212,16 @@ void init_tensor_type(Object* module) {
       slot(Py_tp_new, tensor_new),
       slot(Py_tp_init, accept_init),
       slot(Py_tp_iter, tensor_iter),
-      slot(Py_mp_subscript, tensor_subscript),
-      slot(Py_mp_ass_subscript, tensor_ass_subscript),
-      slot(Py_mp_length, tensor_length),
-      slot(Py_sq_length, tensor_length),
+      slot(Py_mp_subscript, method_entry<"__getitem__", tensor_subscript>),
+      slot(Py_mp_ass_subscript, ass_subscript_entry),
+      slot(Py_mp_length, slot_entry<"__len__", tensor_length>),
+      slot(Py_sq_length, slot_entry<"__len__", tensor_length>),
       slot(Py_sq_item, tensor_sequence_item),
-      slot(Py_sq_contains, tensor_contains),
-      slot(Py_nb_bool, tensor_bool),
-      slot(Py_nb_int, tensor_int),
-      slot(Py_nb_float, tensor_float),
-      slot(Py_nb_index, tensor_index),
+      slot(Py_sq_contains, contains_entry),
+      slot(Py_nb_bool, slot_entry<"__bool__", tensor_bool>),
+      slot(Py_nb_int, slot_entry<"__int__", tensor_int>),
+      slot(Py_nb_float, slot_entry<"__float__", tensor_float>),
+      slot(Py_nb_index, slot_entry<"__index__", tensor_index>),
       {Py_tp_methods, methods.data()},
       {Py_tp_getset, getset.data()},
       {Py_tp_members, members},

@@ -15,7 +15,11 @@ _C._set_package_folder(_os.path.dirname(__file__))
 
 # Everything public in the extension belongs here, but for what has its place in a submodule.
 globals().update(
-    {k: v for k, v in vars(_C).items() if k[0] != "_" and k not in {"Parameter", "run_backward", "install"}}
+    {
+        k: v
+        for k, v in vars(_C).items()
+        if k[0] != "_" and k not in {"Parameter", "install", "overridable", "run_backward"}
+    }
 )
 _C.install(globals(), "torch")
 

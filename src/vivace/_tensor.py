@@ -111,6 +111,21 @@ def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None
     return vivace.unique_consecutive(self, return_inverse, return_counts, dim)
 
 
+def _first_override(func, args, kwargs):
+    """Overridden calls load vivace.overrides, which takes them over."""
+    from vivace.overrides import _call
+
+    return _call(func, args, kwargs)
+
+
+@classmethod
+def __torch_function__(cls, func, types, args=(), kwargs=None):
+    """Results of functions of a subclass's tensors are objects of the subclass."""
+    from vivace.overrides import _tensor_torch_function
+
+    return _tensor_torch_function(cls, func, types, args, kwargs)
+
+
 class _TypedClass(type):
     """Classes like torch.FloatTensor: calling one makes a tensor of its dtype, isinstance asks for the dtype."""
 
@@ -138,5 +153,7 @@ def typed_classes():
 def install():
     """Gives Tensor these methods."""
     for function in (__deepcopy__, __reduce_ex__, __reversed__, cuda, is_shared, unique, unique_consecutive):
-        setattr(_C.Tensor, function.__name__, function)
-    _C.Tensor.type = type_
+        setattr(_C.Tensor, function.__name__, _C.overridable(function))
+    _C.Tensor.type = _C.overridable(type_)
+    _C.Tensor.__torch_function__ = __torch_function__
+    _C._set_override_handler(_first_override)

@@ -1,6 +1,7 @@
 """Functions of the torch namespace with Python signatures: results that depend on flags, any number of tensors."""
 
 import vivace
+from vivace._C import overridable
 
 
 def _tensors(tensors):
@@ -12,12 +13,14 @@ def _chosen(values, inverse, counts, return_inverse, return_counts):
     return result if len(result) > 1 else values
 
 
+@overridable
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The distinct elements of a tensor, or its distinct slices along `dim`, in order."""
     found = vivace._unique(input, sorted, return_inverse, return_counts, dim)
     return _chosen(*found, return_inverse, return_counts)
 
 
+@overridable
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """The elements (or slices along `dim`) without those that equal the one before."""
     found = vivace._unique_consecutive(input, return_inverse, return_counts, dim)
@@ -27,6 +30,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     return _chosen(values, inverse, counts, return_inverse, return_counts)
 
 
+@overridable
 def broadcast_tensors(*tensors):
     """Views of the tensors with their common shape."""
     tensors = _tensors(tensors)
@@ -53,6 +57,7 @@ def broadcast_shapes(*shapes):
     return vivace.Size(result)
 
 
+@overridable
 def meshgrid(*tensors, indexing="ij"):
     """Grids of coordinates: one tensor for each vector, all of the shape that their lengths make."""
     tensors = _tensors(tensors)
@@ -79,6 +84,7 @@ def meshgrid(*tensors, indexing="ij"):
     return tuple(grids)
 
 
+@overridable
 def cartesian_prod(*tensors):
     """All tuples of one element from each vector, a row each."""
     tensors = _tensors(tensors)
@@ -90,6 +96,7 @@ def cartesian_prod(*tensors):
     return vivace.stack([g.flatten() for g in meshgrid(*tensors)], 1)
 
 
+@overridable
 def block_diag(*tensors):
     """A matrix with the given matrices on its diagonal."""
     blocks = []
@@ -115,21 +122,25 @@ def _atleast(tensors, shaped):
     return tuple(shaped(t) for t in _tensors(tensors))
 
 
+@overridable
 def atleast_1d(*tensors):
     """The tensors, with at least one dimension."""
     return _atleast(tensors, lambda t: t.reshape(1) if t.dim() == 0 else t)
 
 
+@overridable
 def atleast_2d(*tensors):
     """The tensors, with at least two dimensions; vectors become rows."""
     return _atleast(tensors, lambda t: t.reshape(1, -1) if t.dim() < 2 else t)
 
 
+@overridable
 def atleast_3d(*tensors):
     """The tensors, with at least three dimensions."""
     return _atleast(tensors, lambda t: t.reshape(1, -1, 1) if t.dim() < 2 else t.unsqueeze(-1) if t.dim() == 2 else t)
 
 
+@overridable
 def einsum(equation, *operands):
     """Sums of products over named dims; operands come as one list, or each followed by its dims' numbers."""
     if isinstance(equation, str):

@@ -3,6 +3,8 @@
 No `__getattr__` here: it would make each `F.linear` three times as slow to look up.
 """
 
+from types import FunctionType as _FunctionType
+
 from vivace import _C
 
 from ._functional.attention import multi_head_attention_forward
@@ -16,3 +18,7 @@ _C.install(globals(), "nn.functional")  # a native operator takes the place of a
 
 from ._functional.activation import *  # noqa: E402  ... and Python completes the signature of some of them
 from ._functional.pooling import *  # noqa: E402
+
+for _name, _value in list(globals().items()):
+    if isinstance(_value, _FunctionType):
+        globals()[_name] = _C.overridable(_value)
