@@ -1,118 +1,37 @@
-// Convolution as products of matrices over unrolled windows (im2col), in chunks that stay in the second cache. The map
-// is bilinear in input and weight; its two adjoints are operators too, so that derivatives of all orders are made of
-// the three.
-#include <cstring>
+// Convolution: sums over shifted planes of padded images (conv_planes.h), in register tiles (isa/conv.h). The map is
+// bilinear in input and weight; its two adjoints are operators too, so that derivatives of all orders are made of the
+// three. The adjoint by the input is the same sum once for each remainder by the stride.
 #include <memory>
+#include <numeric>
 
 #include "generated/kernels.h"
-#include "runtime/kernels/arith.h"
 #include "runtime/kernels/blas.h"
+#include "runtime/kernels/conv_sums.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/rows.h"
-#include "runtime/kernels/window.h"
-#include "runtime/parallel/parallel.h"
 
 namespace vivace {
 
-using kernels::Matrix;
-using kernels::Window;
+using namespace kernels;
 
 namespace {
 
-/// Elements of an unrolled chunk.
-constexpr int64_t kChunk = 96 * 1024;
-
-/// Sizes of one convolution and how its output is cut into chunks of whole rows.
-struct Plan : Window {
-  int64_t groups, in_channels, out_channels;  // channels per group
-  int64_t depth;                              // rows of the unrolled matrix
-  int64_t positions, chunk;                   // of the output; per chunk
-  bool is_pointwise;                          // the input is its own unrolled matrix
-
-  Plan(IntList input, IntList weight, IntList output, IntList stride, IntList padding, IntList dilation,
-       int64_t n_groups)
-      : Window(input, weight.subspan(2), stride, padding, dilation) {
-    set_out(output);
-    groups = n_groups;
-    in_channels = channels / groups;
-    out_channels = weight[0] / groups;
-    depth = in_channels * kernel_size();
-    positions = out_size();
-    const int64_t lines = std::max<int64_t>(1, kChunk / std::max<int64_t>(1, depth * out[2]));
-    chunk = std::max<int64_t>(1, std::min(positions, lines * out[2]));
-    is_pointwise = kernel_size() == 1;
-    for (int d = 0; d < 3; ++d) is_pointwise = is_pointwise && stride_is_one(d);
-  }
-  bool stride_is_one(int d) const { return this->stride[d] == 1 && this->padding[d] == 0; }
-
-  /// f(row of the unrolled matrix, line of output, first input element of the line or null where all of it is padding,
-  /// offset of the line in the chunk) for positions [from, from + n) of one image.
-  template <class T, class F>
-  void each_line(T* image, int64_t from, int64_t n, F&& f) const {
-    int64_t row = 0;
-    for (int64_t c = 0; c < in_channels; ++c)
-      for (int64_t i = 0; i < kernel[0]; ++i)
-        for (int64_t j = 0; j < kernel[1]; ++j)
-          for (int64_t k = 0; k < kernel[2]; ++k, ++row)
-            for (int64_t at = 0; at < n; at += out[2]) {
-              const int64_t line = (from + at) / out[2];
-              const int64_t z = line / out[1] * stride[0] - padding[0] + i * dilation[0];
-              const int64_t y = line % out[1] * stride[1] - padding[1] + j * dilation[1];
-              const bool inside = z >= 0 && z < in[0] && y >= 0 && y < in[1];
-              f(row, inside ? image + ((c * in[0] + z) * in[1] + y) * in[2] : nullptr, k * dilation[2] - padding[2],
-                at);
-            }
-  }
-  /// Output columns [first, last) whose input column `shift + x * stride` exists.
-  std::pair<int64_t, int64_t> valid(int64_t shift) const {
-    const int64_t s = stride[2];
-    const int64_t first = shift >= 0 ? 0 : std::min(out[2], (-shift + s - 1) / s);
-    const int64_t last = in[2] > shift ? std::min(out[2], (in[2] - shift + s - 1) / s) : 0;
-    return {first, std::max(first, last)};
-  }
-};
+/// Positions over which a sum of the weight's gradient stays in registers, and channels of the input that stay in the
+/// second cache meanwhile.
+constexpr int64_t kDotPositions = 2048, kDotChannels = 32;
 
 template <class T>
-void unroll(const Plan& p, const T* image, T* cols, int64_t from, int64_t n) {
-  p.each_line(image, from, n, [&](int64_t row, const T* line, int64_t shift, int64_t at) {
-    T* to = cols + row * n + at;
-    const auto [first, last] = line ? p.valid(shift) : std::pair<int64_t, int64_t>(0, 0);
-    for (int64_t x = 0; x < first; ++x) to[x] = T{};
-    if (p.stride[2] == 1) {
-      if (last > first) std::memcpy(to + first, line + shift + first, size_t(last - first) * sizeof(T));
-    } else {
-      for (int64_t x = first; x < last; ++x) to[x] = line[shift + x * p.stride[2]];
-    }
-    for (int64_t x = last; x < p.out[2]; ++x) to[x] = T{};
-  });
+Matrix dense_matrix(const T* data, int64_t rows, int64_t cols) {
+  return {const_cast<char*>(reinterpret_cast<const char*>(data)), rows, cols, cols, 1};
 }
 
-/// Adds the unrolled matrix back into the image.
-template <class T>
-void roll(const Plan& p, const T* cols, T* image, int64_t from, int64_t n) {
-  p.each_line(image, from, n, [&](int64_t row, T* line, int64_t shift, int64_t at) {
-    if (!line) return;
-    const T* source = cols + row * n + at;
-    const auto [first, last] = p.valid(shift);
-    for (int64_t x = first; x < last; ++x) {
-      T& to = line[shift + x * p.stride[2]];
-      to = kernels::add(to, source[x]);
-    }
-  });
-}
-
-template <class T>
-Matrix dense_matrix(const T* data, int64_t rows, int64_t cols, int64_t row_stride) {
-  return {const_cast<char*>(reinterpret_cast<const char*>(data)), rows, cols, row_stride, 1};
-}
-
-/// Runs f over images, on several threads where the work is worth it.
+/// f(index, group) for each group of each image; f multiplies matrices.
 template <class F>
-void over_images(const Plan& p, F&& f) {
-  const int64_t work = p.depth * p.out_channels * p.groups * p.positions;
-  if (work > 1 << 20) blas::table();  // opened here: it needs the GIL
-  blas::table();                      // loading needs the GIL, which the pool's threads do not have
-  parallel_for(0, p.batches, std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(1, work)), f);
+void over_products(const Geometry& g, F&& f) {
+  blas::table();  // loading needs the GIL, which the pool's threads do not have
+  over_images(g, 1, [&](int64_t first, int64_t n) {
+    for (int64_t i = first * g.groups; i < (first + n) * g.groups; ++i) f(i, i % g.groups);
+  });
 }
 
 /// Calls f<T>() with the type of computation.
@@ -124,6 +43,189 @@ void visit_conv(DType t, F&& f) {
     else
       fail_not_implemented("\"convolution\" not implemented for '", t, "'");
   });
+}
+
+// ---- the three maps on contiguous arrays
+
+template <class T>
+void forward(const Geometry& g, DType dtype, const T* x, const T* w, const T* bias, T* y) {
+  const int64_t depth = g.in_channels * g.taps, image = g.channels * g.in_size(), size = g.out_size();
+  if (std::is_floating_point_v<T> && g.is_pointwise())
+    return over_products(g, [&](int64_t i, int64_t group) {
+      T* to = y + i * g.out_channels * size;
+      for (int64_t o = 0; bias && o < g.out_channels; ++o)
+        std::fill_n(to + o * size, size, bias[group * g.out_channels + o]);
+      kernels::gemm(dtype, dense_matrix(w + group * g.out_channels * depth, g.out_channels, depth),
+                    dense_matrix(x + i * g.in_channels * size, depth, size), dense_matrix(to, g.out_channels, size),
+                    Scalar(1), Scalar(bias ? 1 : 0));
+    });
+  const int64_t rows = g.groups * g.out_channels, width = loops_for<T>().width;
+  std::unique_ptr<T[]> packed(new T[size_t(rows * depth)]);
+  std::vector<int64_t> taps(static_cast<size_t>(g.taps));
+  std::iota(taps.begin(), taps.end(), 0);
+  for (int64_t group = 0; group < g.groups; ++group)
+    pack(g.out_channels, g.in_channels, taps, w + group * g.out_channels * depth, depth, g.taps,
+         packed.get() + group * g.out_channels * depth);
+  const PlaneLayout layout = g.input_planes(g.images_at_once(g.channels, g.in_size()), width);
+  const std::vector<int64_t> offsets = g.input_offsets(layout);
+  const Grid grid{{g.out[0], g.out[1], g.out[2]}, {g.out[1] * g.out[2], g.out[2], 1}, rows * size, size};
+  over_images(g, layout.images, [&](int64_t first, int64_t n) {
+    auto planes = std::make_unique<T[]>(size_t(g.channels * layout.channel_step));
+    for (int64_t i = first; i < first + n; i += layout.images) {
+      const int64_t images = std::min(layout.images, first + n - i);
+      layout.fill(planes.get(), x + i * image, images, g.channels, image);
+      for (int64_t group = 0; group < g.groups; ++group)
+        sum_planes(layout, planes.get() + group * g.in_channels * layout.channel_step, g.in_channels, offsets,
+                   packed.get() + group * g.out_channels * depth, g.out_channels,
+                   bias ? bias + group * g.out_channels : nullptr, grid.end(layout, images), grid,
+                   y + i * grid.image_step + group * g.out_channels * size);
+    }
+  });
+}
+
+/// Along one dim, the inputs r, r + stride, ... and the elements of the output that each of them meets.
+struct Remainder {
+  int64_t inputs;
+  std::vector<int64_t> taps, shifts;  // input r + m * stride meets output m + shift by this tap
+};
+
+std::vector<Remainder> remainders(const Geometry& g, int d) {
+  std::vector<Remainder> all(size_t(g.stride[d]));
+  for (int64_t r = 0; r < g.stride[d]; ++r) {
+    all[size_t(r)].inputs = (g.in[d] - r + g.stride[d] - 1) / g.stride[d];
+    for (int64_t t = 0; t < g.kernel[d]; ++t) {
+      const int64_t distance = r + g.padding[d] - t * g.dilation[d];
+      if (distance % g.stride[d] != 0) continue;
+      all[size_t(r)].taps.push_back(t);
+      all[size_t(r)].shifts.push_back(distance / g.stride[d]);
+    }
+  }
+  return all;
+}
+
+template <class T>
+void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) {
+  const int64_t depth = g.in_channels * g.taps, size = g.out_size();
+  if (std::is_floating_point_v<T> && g.is_pointwise())
+    return over_products(g, [&](int64_t i, int64_t group) {
+      kernels::gemm(dtype, dense_matrix(w + group * g.out_channels * depth, g.out_channels, depth).transposed(),
+                    dense_matrix(dy + i * g.out_channels * size, g.out_channels, size),
+                    dense_matrix(dx + i * depth * size, depth, size));
+    });
+  const std::vector<Remainder> of[3] = {remainders(g, 0), remainders(g, 1), remainders(g, 2)};
+  int64_t before[3], spread[3], windows[3];
+  for (int d = 0; d < 3; ++d) {
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (const Remainder& r : of[d])
+      for (const int64_t shift : r.shifts) least = std::min(least, shift), most = std::max(most, shift);
+    before[d] = -least;
+    spread[d] = most - least + 1;
+    windows[d] = of[d][0].inputs;
+  }
+  const int64_t channels = g.groups * g.out_channels, ones[3] = {1, 1, 1}, image = channels * size;
+  const PlaneLayout layout(g.out, before, spread, ones, windows, ones, g.images_at_once(channels, size),
+                           loops_for<T>().width);
+
+  /// The sums of one remainder in each dim.
+  struct Part {
+    std::vector<int64_t> offsets, taps;
+    Grid grid;
+    int64_t start, packed;
+  };
+  std::vector<Part> parts;
+  int64_t n_packed = 0;
+  for (int64_t a = 0; a < g.stride[0]; ++a)
+    for (int64_t b = 0; b < g.stride[1]; ++b)
+      for (int64_t c = 0; c < g.stride[2]; ++c) {
+        const Remainder &rz = of[0][size_t(a)], &ry = of[1][size_t(b)], &rx = of[2][size_t(c)];
+        if (rz.inputs <= 0 || ry.inputs <= 0 || rx.inputs <= 0) continue;
+        Part part;
+        for (size_t i = 0; i < rz.taps.size(); ++i)
+          for (size_t j = 0; j < ry.taps.size(); ++j)
+            for (size_t k = 0; k < rx.taps.size(); ++k) {
+              part.taps.push_back((rz.taps[i] * g.kernel[1] + ry.taps[j]) * g.kernel[2] + rx.taps[k]);
+              part.offsets.push_back(
+                  layout.at(rz.shifts[i] + before[0], ry.shifts[j] + before[1], rx.shifts[k] + before[2]));
+            }
+        const int64_t line = g.in[2], plane = g.in[1] * line;
+        part.grid = {{rz.inputs, ry.inputs, rx.inputs},
+                     {g.stride[0] * plane, g.stride[1] * line, g.stride[2]},
+                     g.channels * g.in_size(),
+                     g.in_size()};
+        part.start = a * plane + b * line + c;
+        part.packed = n_packed;
+        n_packed += channels * g.in_channels * int64_t(part.taps.size());
+        parts.push_back(std::move(part));
+      }
+  std::unique_ptr<T[]> packed(new T[size_t(n_packed)]);
+  const auto weights = [&](const Part& part, int64_t group) {
+    return packed.get() + part.packed + group * g.out_channels * g.in_channels * int64_t(part.taps.size());
+  };
+  for (const Part& part : parts)
+    for (int64_t group = 0; group < g.groups; ++group)
+      pack(g.in_channels, g.out_channels, part.taps, w + group * g.out_channels * depth, g.taps, depth,
+           weights(part, group));
+  over_images(g, layout.images, [&](int64_t first, int64_t n) {
+    auto planes = std::make_unique<T[]>(size_t(channels * layout.channel_step));
+    for (int64_t i = first; i < first + n; i += layout.images) {
+      const int64_t images = std::min(layout.images, first + n - i);
+      layout.fill(planes.get(), dy + i * image, images, channels, image);
+      for (int64_t group = 0; group < g.groups; ++group)
+        for (const Part& part : parts)
+          sum_planes(layout, planes.get() + group * g.out_channels * layout.channel_step, g.out_channels, part.offsets,
+                     weights(part, group), g.in_channels, static_cast<const T*>(nullptr), part.grid.end(layout, images),
+                     part.grid, dx + i * part.grid.image_step + group * g.in_channels * g.in_size() + part.start);
+    }
+  });
+}
+
+template <class T>
+void weight_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw) {
+  const int64_t depth = g.in_channels * g.taps, size = g.out_size(), rows = g.groups * g.out_channels;
+  std::fill_n(dw, rows * depth, T{});
+  if (std::is_floating_point_v<T> && g.is_pointwise()) {
+    for (int64_t i = 0; i < g.batches * g.groups; ++i)
+      kernels::gemm(dtype, dense_matrix(dy + i * g.out_channels * size, g.out_channels, size),
+                    dense_matrix(x + i * depth * size, depth, size).transposed(),
+                    dense_matrix(dw + i % g.groups * g.out_channels * depth, g.out_channels, depth), Scalar(1),
+                    Scalar(1));
+    return;
+  }
+  const ConvLoops<T>& loops = loops_for<T>();
+  const int64_t ones[3] = {1, 1, 1}, zeros[3] = {0, 0, 0}, image = g.channels * g.in_size();
+  const PlaneLayout layout = g.input_planes(g.images_at_once(std::max(g.channels, rows), g.in_size()), loops.width);
+  const PlaneLayout grads(g.out, zeros, ones, ones, layout.size, ones, layout.images, loops.width);
+  std::vector<int64_t> offsets;
+  const std::vector<int64_t> taps = g.input_offsets(layout);
+  for (int64_t c = 0; c < g.in_channels; ++c)
+    for (const int64_t offset : taps) offsets.push_back(c * layout.channel_step + offset);
+  auto planes = std::make_unique<T[]>(size_t(g.channels * layout.channel_step));
+  auto grad_planes = std::make_unique<T[]>(size_t(rows * grads.channel_step));
+  const int64_t blocks = (g.out_channels + loops.dot_rows - 1) / loops.dot_rows;
+  for (int64_t i = 0; i < g.batches; i += layout.images) {
+    const int64_t images = std::min(layout.images, g.batches - i), n = images * layout.plane;
+    layout.fill(planes.get(), x + i * image, images, g.channels, image);
+    if (images < layout.images) std::fill_n(grad_planes.get(), rows * grads.channel_step, T{});
+    grads.fill(grad_planes.get(), dy + i * rows * size, images, rows, rows * size);
+    const int64_t grain = std::max<int64_t>(1, kThreadWork / std::max<int64_t>(1, n * loops.dot_rows * depth));
+    const auto dots = [&](int64_t group, int64_t block, int64_t p, int64_t column) {
+      const int64_t last = std::min(g.out_channels, (block + 1) * loops.dot_rows);
+      for (int64_t o = block * loops.dot_rows; o < last;) {
+        const int k = block_rows(last - o, loops.dot_rows);
+        const int64_t row = group * g.out_channels + o;
+        loops.dots(k, std::min(kDotPositions, n - p), grad_planes.get() + row * grads.channel_step + p,
+                   grads.channel_step, planes.get() + group * g.in_channels * layout.channel_step + p,
+                   offsets.data() + column, std::min(depth - column, kDotChannels * g.taps), dw + row * depth + column,
+                   depth);
+        o += k;
+      }
+    };
+    parallel_for(0, g.groups * blocks, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t p = 0; p < n; p += kDotPositions)
+        for (int64_t column = 0; column < depth; column += kDotChannels * g.taps)
+          for (int64_t block = begin; block < end; ++block) dots(block / blocks, block % blocks, p, column);
+    });
+  }
 }
 
 Dims conv_sizes(const Tensor& input, const Tensor& weight, IntList stride, IntList padding, IntList dilation) {
@@ -182,93 +284,39 @@ namespace kernels {
 void conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation,
           int64_t groups, Tensor& out) {
   if (out.numel() == 0) return;
-  const Plan p(input.sizes(), weight.sizes(), out.sizes(), stride, padding, dilation, groups);
+  const Geometry g(input.sizes(), weight.sizes(), out.sizes(), stride, padding, dilation, groups);
   const DType compute = compute_of(input.dtype());
   TensorRef x = dense_in(&input, compute), w = dense_in(&weight, compute), b = dense_in(bias, compute);
   RowBuffer buffer(out, out.dim(), compute);
   visit_conv(input.dtype(), [&]<class T>() {
-    const T *in = x->data<T>(), *kernel = w->data<T>(), *shift = data_or_null<T>(b);
-    T* result = buffer.rows().data<T>();
-    over_images(p, [&](int64_t begin, int64_t end) {
-      std::unique_ptr<T[]> cols(p.is_pointwise ? nullptr : new T[size_t(p.depth * p.chunk)]);
-      for (int64_t i = begin * p.groups; i < end * p.groups; ++i) {
-        const int64_t g = i % p.groups;
-        const T* image = in + i * p.in_channels * p.in_size();
-        T* y = result + i * p.out_channels * p.positions;
-        if (shift)
-          for (int64_t o = 0; o < p.out_channels; ++o)
-            std::fill_n(y + o * p.positions, p.positions, shift[g * p.out_channels + o]);
-        const Matrix a = dense_matrix(kernel + g * p.out_channels * p.depth, p.out_channels, p.depth, p.depth);
-        for (int64_t from = 0; from < p.positions; from += p.chunk) {
-          const int64_t n = std::min(p.chunk, p.positions - from);
-          if (!p.is_pointwise) unroll(p, image, cols.get(), from, n);
-          const Matrix m = p.is_pointwise ? dense_matrix(image + from, p.depth, n, p.positions)
-                                          : dense_matrix(cols.get(), p.depth, n, n);
-          gemm(compute, a, m, dense_matrix(y + from, p.out_channels, n, p.positions), Scalar(1), Scalar(shift ? 1 : 0));
-        }
-      }
-    });
+    forward<T>(g, compute, x->data<T>(), w->data<T>(), data_or_null<T>(b), buffer.rows().data<T>());
   });
   buffer.finish();
 }
 
 void conv_input_grad(Tensor& grads, Tensor& weight, IntList input_sizes, IntList stride, IntList padding,
                      IntList dilation, int64_t groups, Tensor& out) {
+  if (out.numel() == 0) return;
+  if (grads.numel() == 0) return fill_into(out, Scalar(0));
+  const Geometry g(input_sizes, weight.sizes(), grads.sizes(), stride, padding, dilation, groups);
   const DType compute = compute_of(out.dtype());
+  TensorRef dy = dense_in(&grads, compute), w = dense_in(&weight, compute);
   RowBuffer buffer(out, out.dim(), compute);
-  fill_into(buffer.rows(), Scalar(0));
-  if (out.numel() && grads.numel()) {
-    const Plan p(input_sizes, weight.sizes(), grads.sizes(), stride, padding, dilation, groups);
-    TensorRef dy = dense_in(&grads, compute), w = dense_in(&weight, compute);
-    visit_conv(out.dtype(), [&]<class T>() {
-      T* result = buffer.rows().data<T>();
-      over_images(p, [&](int64_t begin, int64_t end) {
-        std::unique_ptr<T[]> cols(p.is_pointwise ? nullptr : new T[size_t(p.depth * p.chunk)]);
-        for (int64_t i = begin * p.groups; i < end * p.groups; ++i) {
-          const int64_t g = i % p.groups;
-          T* image = result + i * p.in_channels * p.in_size();
-          const T* y = dy->data<T>() + i * p.out_channels * p.positions;
-          const Matrix a =
-              dense_matrix(w->data<T>() + g * p.out_channels * p.depth, p.out_channels, p.depth, p.depth).transposed();
-          for (int64_t from = 0; from < p.positions; from += p.chunk) {
-            const int64_t n = std::min(p.chunk, p.positions - from);
-            const Matrix m = p.is_pointwise ? dense_matrix(image + from, p.depth, n, p.positions)
-                                            : dense_matrix(cols.get(), p.depth, n, n);
-            gemm(compute, a, dense_matrix(y + from, p.out_channels, n, p.positions), m);
-            if (!p.is_pointwise) roll(p, cols.get(), image, from, n);
-          }
-        }
-      });
-    });
-  }
+  visit_conv(out.dtype(),
+             [&]<class T>() { input_grad<T>(g, compute, dy->data<T>(), w->data<T>(), buffer.rows().data<T>()); });
   buffer.finish();
 }
 
 void conv_weight_grad(Tensor& grads, Tensor& input, IntList weight_sizes, IntList stride, IntList padding,
                       IntList dilation, int64_t groups, Tensor& out) {
+  if (out.numel() == 0) return;
+  if (grads.numel() == 0 || input.numel() == 0) return fill_into(out, Scalar(0));
+  const Geometry g(input.sizes(), weight_sizes, grads.sizes(), stride, padding, dilation, groups);
   const DType compute = compute_of(out.dtype());
+  TensorRef dy = dense_in(&grads, compute), x = dense_in(&input, compute);
   RowBuffer buffer(out, out.dim(), compute);
-  fill_into(buffer.rows(), Scalar(0));
-  if (out.numel() && grads.numel() && input.numel()) {
-    const Plan p(input.sizes(), weight_sizes, grads.sizes(), stride, padding, dilation, groups);
-    TensorRef dy = dense_in(&grads, compute), x = dense_in(&input, compute);
-    visit_conv(out.dtype(), [&]<class T>() {
-      std::unique_ptr<T[]> cols(p.is_pointwise ? nullptr : new T[size_t(p.depth * p.chunk)]);
-      for (int64_t i = 0; i < p.batches * p.groups; ++i) {
-        const T* image = x->data<T>() + i * p.in_channels * p.in_size();
-        const T* y = dy->data<T>() + i * p.out_channels * p.positions;
-        T* dw = buffer.rows().data<T>() + i % p.groups * p.out_channels * p.depth;
-        for (int64_t from = 0; from < p.positions; from += p.chunk) {
-          const int64_t n = std::min(p.chunk, p.positions - from);
-          if (!p.is_pointwise) unroll(p, image, cols.get(), from, n);
-          const Matrix m = p.is_pointwise ? dense_matrix(image + from, p.depth, n, p.positions)
-                                          : dense_matrix(cols.get(), p.depth, n, n);
-          gemm(compute, dense_matrix(y + from, p.out_channels, n, p.positions), m.transposed(),
-               dense_matrix(dw, p.out_channels, p.depth, p.depth), Scalar(1), Scalar(1));
-        }
-      }
-    });
-  }
+  visit_conv(out.dtype(),
+             [&]<class T>() { weight_grad<T>(g, compute, dy->data<T>(), x->data<T>(), buffer.rows().data<T>()); });
   buffer.finish();
 }
 

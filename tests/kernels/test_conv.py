@@ -55,3 +55,70 @@ def test_transposed_is_the_adjoint(module):
 def test_same_padding_of_even_kernels(module):
     x = module.ones(1, 1, 5)
     assert module.nn.functional.conv1d(x, module.ones(1, 1, 2), padding="same").tolist() == [[[2, 2, 2, 2, 1]]]
+
+
+def _windows(size, kernel, stride, padding, dilation):
+    """Matrix (output, tap, input) of zeros and ones along one dim."""
+    count = (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+    taken = np.zeros((count, kernel, size))
+    for o, t in itertools.product(range(count), range(kernel)):
+        at = o * stride + t * dilation - padding
+        if 0 <= at < size:
+            taken[o, t, at] = 1
+    return taken
+
+
+def _reference(x, w, g, stride, padding, dilation, groups):
+    """The convolution and its gradients for g, as products with `_windows`."""
+    dims = x.ndim - 2
+    taken = [_windows(x.shape[d + 2], w.shape[d + 2], stride[d], padding[d], dilation[d]) for d in range(dims)]
+    xs = x.reshape(x.shape[0], groups, -1, *x.shape[2:])
+    ws = w.reshape(groups, -1, *w.shape[1:])
+    outputs, taps, inputs = "uvw"[:dims], "ijk"[:dims], "xyz"[:dims]
+    maps = ",".join(o + t + i for o, t, i in zip(outputs, taps, inputs, strict=True))
+    terms = {"x": f"ngc{inputs}", "w": f"goc{taps}", "y": f"ngo{outputs}"}
+    y = np.einsum(f"{terms['x']},{terms['w']},{maps}->{terms['y']}", xs, ws, *taken, optimize=True)
+    gs = g(y).reshape(y.shape)
+    dx = np.einsum(f"{terms['y']},{terms['w']},{maps}->{terms['x']}", gs, ws.conj(), *taken, optimize=True)
+    dw = np.einsum(f"{terms['y']},{terms['x']},{maps}->{terms['w']}", gs, xs.conj(), *taken, optimize=True)
+    return y.reshape(x.shape[0], -1, *y.shape[3:]), dx.reshape(x.shape), dw.reshape(w.shape)
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "padding", "dilation"),
+    [
+        ((7,), (3,), (1,), (1,), (1,)),
+        ((50,), (5,), (2,), (2,), (1,)),
+        ((33,), (3,), (3,), (4,), (2,)),
+        ((6, 8), (3, 3), (1, 1), (1, 1), (1, 1)),
+        ((7, 19), (3, 2), (2, 3), (0, 4), (1, 2)),
+        ((9, 4), (1, 1), (2, 2), (0, 0), (1, 1)),
+        ((5, 6), (1, 1), (1, 1), (3, 2), (1, 1)),
+        ((20, 20), (2, 2), (3, 3), (0, 0), (1, 1)),
+        ((16, 20), (1, 1), (1, 1), (0, 0), (1, 1)),
+        ((4, 5, 6), (3, 2, 3), (1, 2, 1), (1, 0, 2), (1, 1, 2)),
+        ((3, 3, 40), (1, 3, 3), (1, 1, 1), (0, 1, 1), (1, 1, 1)),
+    ],
+)
+@pytest.mark.parametrize(("groups", "channels", "outputs"), [(1, 3, 13), (2, 2, 3), (6, 1, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_gradients(module, size, kernel, stride, padding, dilation, groups, channels, outputs, dtype):
+    rng = np.random.default_rng(3)
+
+    def draw(*sizes):
+        values = rng.standard_normal(sizes)
+        if dtype == "complex128":
+            values = values + 1j * rng.standard_normal(sizes)
+        return values.astype(dtype)
+
+    x, w = draw(5, groups * channels, *size), draw(groups * outputs, channels, *kernel)
+    reference = np.float64 if dtype == "float32" else dtype
+    expected = _reference(
+        x.astype(reference), w.astype(reference), lambda y: np.cos(np.abs(y)), stride, padding, dilation, groups
+    )
+    a, b = module.tensor(x, requires_grad=True), module.tensor(w, requires_grad=True)
+    y = getattr(module.nn.functional, f"conv{len(size)}d")(a, b, None, stride, padding, dilation, groups)
+    y.backward(module.tensor(np.cos(np.abs(expected[0])).astype(dtype)))
+    for got, want in zip((y.detach(), a.grad, b.grad), expected, strict=True):
+        scale = np.abs(want).max()
+        np.testing.assert_allclose(got.numpy(), want, rtol=0, atol=scale * (1e-5 if dtype == "float32" else 1e-12))

@@ -3,13 +3,19 @@
 #include "runtime/autograd/formulas/var.h"
 
 namespace vivace::formulas {
+namespace {
+
+/// What multiplies a gradient.
+TensorRef conj(Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : TensorRef::share(&t); }
+
+}  // namespace
 
 std::tuple<TensorRef, TensorRef, TensorRef> conv_backward(Tensor& g, Tensor& input, Tensor& weight, IntList stride,
                                                           IntList padding, IntList dilation, int64_t groups,
                                                           Needs needs) {
   TensorRef x, w, b;
-  if (wants(needs, 0)) x = ops::conv_input_grad(g, weight, input.sizes(), stride, padding, dilation, groups);
-  if (wants(needs, 1)) w = ops::conv_weight_grad(g, input, weight.sizes(), stride, padding, dilation, groups);
+  if (wants(needs, 0)) x = ops::conv_input_grad(g, *conj(weight), input.sizes(), stride, padding, dilation, groups);
+  if (wants(needs, 1)) w = ops::conv_weight_grad(g, *conj(input), weight.sizes(), stride, padding, dilation, groups);
   if (wants(needs, 2)) {
     Dims dims{0};
     for (int64_t d = 2; d < g.dim(); ++d) dims.push(d);
@@ -23,12 +29,12 @@ std::tuple<TensorRef, TensorRef> conv_input_grad_backward(Tensor& g, Tensor& gra
                                                           Needs needs) {
   TensorRef x, w;
   if (wants(needs, 0)) {
-    x = ops::conv(g, weight, nullptr, stride, padding, dilation, groups);
+    x = ops::conv(g, *conj(weight), nullptr, stride, padding, dilation, groups);
     // Output padding beyond the stride leaves room for windows that the transposed convolution didn't have.
     for (int64_t d = 2; d < grads.dim(); ++d)
       if (x->sizes()[d] != grads.sizes()[d]) x = ops::narrow(*x, d, 0, grads.sizes()[d]);
   }
-  if (wants(needs, 1)) w = ops::conv_weight_grad(grads, g, weight.sizes(), stride, padding, dilation, groups);
+  if (wants(needs, 1)) w = ops::conv_weight_grad(*conj(grads), g, weight.sizes(), stride, padding, dilation, groups);
   return {std::move(x), std::move(w)};
 }
 
@@ -36,8 +42,8 @@ std::tuple<TensorRef, TensorRef> conv_weight_grad_backward(Tensor& g, Tensor& gr
                                                            IntList padding, IntList dilation, int64_t groups,
                                                            Needs needs) {
   TensorRef y, x;
-  if (wants(needs, 0)) y = ops::conv(input, g, nullptr, stride, padding, dilation, groups);
-  if (wants(needs, 1)) x = ops::conv_input_grad(grads, g, input.sizes(), stride, padding, dilation, groups);
+  if (wants(needs, 0)) y = ops::conv(*conj(input), g, nullptr, stride, padding, dilation, groups);
+  if (wants(needs, 1)) x = ops::conv_input_grad(*conj(grads), g, input.sizes(), stride, padding, dilation, groups);
   return {std::move(y), std::move(x)};
 }
 

@@ -1,0 +1,122 @@
+// Where convolution reads and writes: copies of images with zeros around them, in which every window of the output
+// starts one element after the one before it, and the grid of elements that results go to.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "runtime/kernels/isa/conv.h"
+#include "runtime/kernels/window.h"
+
+namespace vivace::kernels {
+
+/// The layout of padded images: [channel][phase][image][z][y][x]. Coordinate v along a dim with stride s stands in
+/// phase v % s at v / s, so that neighbours in memory are one stride apart. Without a stride the zeros behind a line
+/// are those in front of the next.
+struct PlaneLayout {
+  int64_t in[3], before[3], stride[3], size[3];
+  int64_t images;  // side by side
+  int64_t plane, phases, channel_step;
+  std::vector<bool> is_read[3];  // whether windows read a phase
+
+  /// `zeros`: in front of the images (cuts if negative); windows of `kernel` elements, `dilation` apart, start at the
+  /// multiples of the stride below stride * windows; `slack`: elements that may be read behind the last position.
+  PlaneLayout(const int64_t* images_in, const int64_t* zeros, const int64_t* kernel, const int64_t* dilation,
+              const int64_t* windows, const int64_t* strides, int64_t n, int64_t slack) {
+    int64_t tail = 0;
+    plane = phases = 1;
+    images = n;
+    for (int d = 0; d < 3; ++d) {
+      in[d] = images_in[d];
+      before[d] = zeros[d];
+      stride[d] = strides[d];
+      const int64_t end = std::max<int64_t>(0, in[d] + before[d]),
+                    reach = (windows[d] - 1) * stride[d] + dilation[d] * (kernel[d] - 1) + 1,
+                    behind = std::max<int64_t>(0, reach - end);
+      size[d] = stride[d] == 1 ? end + std::max<int64_t>(0, behind - std::max<int64_t>(0, before[d]))
+                               : (std::max(end, reach) + stride[d] - 1) / stride[d];
+      is_read[d].resize(size_t(stride[d]));
+      for (int64_t i = 0; i < kernel[d]; ++i) is_read[d][size_t(i * dilation[d] % stride[d])] = true;
+      size[d] = std::max(size[d], windows[d]);
+      tail = tail * size[d] + std::max<int64_t>(0, before[d]);
+      plane *= size[d];
+      phases *= stride[d];
+    }
+    channel_step = (phases * images * plane + tail + slack + 15) / 16 * 16;
+  }
+
+  int64_t positions() const { return images * plane; }
+  /// Where padded coordinates (z, y, x) stand, from the start of the channel and image.
+  int64_t at(int64_t z, int64_t y, int64_t x) const {
+    const int64_t phase = (z % stride[0] * stride[1] + y % stride[1]) * stride[2] + x % stride[2];
+    return ((phase * images * size[0] + z / stride[0]) * size[1] + y / stride[1]) * size[2] + x / stride[2];
+  }
+
+  /// Copies what windows read of `n` images of `channels` channels; the zeros are there already.
+  template <class T>
+  void fill(T* planes, const T* source, int64_t n, int64_t channels, int64_t image_step) const {
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t c = 0; c < channels; ++c)
+        for (int64_t z = std::max<int64_t>(0, -before[0]); z < in[0]; ++z) {
+          if (!is_read[0][size_t((z + before[0]) % stride[0])]) continue;
+          for (int64_t y = std::max<int64_t>(0, -before[1]); y < in[1]; ++y)
+            if (is_read[1][size_t((y + before[1]) % stride[1])])
+              fill_line(planes + c * channel_step + i * plane,
+                        source + i * image_step + ((c * in[0] + z) * in[1] + y) * in[2], z + before[0], y + before[1]);
+        }
+  }
+
+ private:
+  template <class T>
+  void fill_line(T* to, const T* line, int64_t z, int64_t y) const {
+    const int64_t x0 = std::max<int64_t>(0, -before[2]), count = in[2] - x0;
+    if (count <= 0) return;
+    if (stride[2] == 1) {
+      std::memcpy(to + at(z, y, x0 + before[2]), line + x0, size_t(count) * sizeof(T));
+      return;
+    }
+    for (int64_t first = 0; first < std::min(count, stride[2]); ++first) {
+      if (!is_read[2][size_t((x0 + before[2] + first) % stride[2])]) continue;
+      T* lane = to + at(z, y, x0 + before[2] + first);
+      for (int64_t x = first; x < count; x += stride[2]) *lane++ = line[x0 + x];
+    }
+  }
+};
+
+/// Elements (image, channel, z, y, x) of a result that positions of a PlaneLayout go to.
+struct Grid {
+  int64_t size[3], step[3];
+  int64_t image_step, channel_step;
+
+  /// Behind the last position that goes somewhere.
+  int64_t end(const PlaneLayout& from, int64_t images) const {
+    return (images - 1) * from.plane + ((size[0] - 1) * from.size[1] + size[1] - 1) * from.size[2] + size[2];
+  }
+
+  /// Copies a tile's rows, n positions from `first` on, to channels that start at `to`.
+  template <class T>
+  void scatter(const dense::ConvLoops<T>& loops, const PlaneLayout& from, const T* tile, int rows, int64_t first,
+               int64_t n, T* to) const {
+    int64_t x = first % from.size[2], y = first / from.size[2] % from.size[1],
+            z = first / (from.size[2] * from.size[1]) % from.size[0], image = first / from.plane;
+    for (int64_t p = 0; p < n;) {
+      const int64_t left = std::min(from.size[2] - x, n - p), valid = std::min(size[2] - x, left);
+      if (valid > 0 && y < size[1] && z < size[0]) {
+        T* line = to + image * image_step + z * step[0] + y * step[1] + x * step[2];
+        if (step[2] == 1)
+          loops.copy(rows, valid, tile + p, loops.width, line, channel_step);
+        else
+          for (int r = 0; r < rows; ++r)
+            for (int64_t i = 0; i < valid; ++i) line[r * channel_step + i * step[2]] = tile[r * loops.width + p + i];
+      }
+      p += left;
+      x = 0;
+      if (++y == from.size[1]) {
+        y = 0;
+        if (++z == from.size[0]) z = 0, ++image;
+      }
+    }
+  }
+};
+
+}  // namespace vivace::kernels

@@ -1,0 +1,28 @@
+// The inner loops of convolution over padded planes (conv_planes.h), compiled once per instruction set for float
+// and double. Both read and write whole vectors: arrays have room for `width` elements behind their last position.
+#pragma once
+#include <cstdint>
+
+namespace vivace::dense {
+
+template <class T>
+struct ConvLoops {
+  int rows;      // the most rows of `tile`: a power of 2
+  int width;     // positions that `tile` works on at once
+  int dot_rows;  // the most rows of `dots`: a power of 2
+
+  /// out[r][p] = bias[r] + the sum of weights[c][t][r] * in[c][offsets[t] + p] over channels c and taps t, for n
+  /// positions p; rows r is a power of 2. bias may be null.
+  void (*tile)(int rows, int64_t n, const T* in, int64_t channels, int64_t channel_step, const int64_t* offsets,
+               int64_t taps, const T* weights, const T* bias, T* out, int64_t out_step);
+  /// sums[r][k] += the sum of a[r][p] * b[offsets[k] + p] over n positions p. a is 0 from n to the end of its vector.
+  void (*dots)(int rows, int64_t n, const T* a, int64_t a_step, const T* b, const int64_t* offsets, int64_t columns,
+               T* sums, int64_t sums_step);
+  /// to[r][p] = from[r][p]; of `to` nothing else is touched.
+  void (*copy)(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t to_step);
+};
+
+template <class T>
+const ConvLoops<T>& conv_loops();
+
+}  // namespace vivace::dense

@@ -1,0 +1,144 @@
+// The loops of conv.h for one instruction set: sums stay in registers, as many as the set has.
+#include "runtime/kernels/isa/conv.h"
+
+#include "runtime/simd/vec.h"
+
+namespace vivace {
+namespace {
+
+#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int kRows = 8, kDotRows = 4, kDotColumns = 6;  // 32 registers
+#else
+constexpr int kRows = 4, kDotRows = 2, kDotColumns = 5;  // 16 registers
+#endif
+/// Sums stay in registers only if every loop over them is unrolled.
+#define VIVACE_UNROLL _Pragma("GCC unroll 8")
+
+/// Vectors of a tile: rows * vectors sums and one vector of input each fill the registers.
+constexpr int kVectors = 6;
+constexpr int vectors_for(int rows) { return rows == kRows ? 3 : kVectors; }
+
+template <class T, int kR, int kV>
+VIVACE_INLINE void tile_part(const T* in, int64_t channels, int64_t channel_step, const int64_t* offsets, int64_t taps,
+                             const T* weights, const T* bias, T* out, int64_t out_step) {
+  constexpr int kN = lanes<T>;
+  Vec<T> sum[kR][kV];
+  VIVACE_UNROLL
+  for (int r = 0; r < kR; ++r) VIVACE_UNROLL
+  for (int v = 0; v < kV; ++v) sum[r][v] = bias ? splat(bias[r]) : Vec<T>{};
+  for (int64_t c = 0; c < channels; ++c, in += channel_step)
+    for (int64_t t = 0; t < taps; ++t, weights += kR) {
+      const T* p = in + offsets[t];
+      Vec<T> x[kV];
+      VIVACE_UNROLL
+      for (int v = 0; v < kV; ++v) x[v] = load(p + v * kN);
+      VIVACE_UNROLL
+      for (int r = 0; r < kR; ++r) {
+        const Vec<T> w = splat(weights[r]);
+        VIVACE_UNROLL
+        for (int v = 0; v < kV; ++v) sum[r][v] = fma(x[v], w, sum[r][v]);
+      }
+    }
+  VIVACE_UNROLL
+  for (int r = 0; r < kR; ++r) VIVACE_UNROLL
+  for (int v = 0; v < kV; ++v) store(out + r * out_step + v * kN, sum[r][v]);
+}
+
+/// Steps of kV vectors, then of fewer until n positions are done.
+template <class T, int kR, int kV>
+VIVACE_INLINE void tile_rows(int64_t n, const T* in, int64_t channels, int64_t channel_step, const int64_t* offsets,
+                             int64_t taps, const T* weights, const T* bias, T* out, int64_t out_step) {
+  constexpr int64_t kStep = kV * lanes<T>, kEnough = kV == 1 ? 1 : kStep - lanes<T> + 1;
+  for (; n >= kEnough; n -= kStep, in += kStep, out += kStep)
+    tile_part<T, kR, kV>(in, channels, channel_step, offsets, taps, weights, bias, out, out_step);
+  if constexpr (kV > 1)
+    if (n > 0) tile_rows<T, kR, kV / 2>(n, in, channels, channel_step, offsets, taps, weights, bias, out, out_step);
+}
+
+template <class T, int kR>
+[[gnu::noinline]] void tile_of(int64_t n, const T* in, int64_t channels, int64_t channel_step, const int64_t* offsets,
+                               int64_t taps, const T* weights, const T* bias, T* out, int64_t out_step) {
+  tile_rows<T, kR, vectors_for(kR)>(n, in, channels, channel_step, offsets, taps, weights, bias, out, out_step);
+}
+
+template <class T>
+void tile(int rows, int64_t n, const T* in, int64_t channels, int64_t channel_step, const int64_t* offsets,
+          int64_t taps, const T* weights, const T* bias, T* out, int64_t out_step) {
+  const auto run = rows == 1   ? tile_of<T, 1>
+                   : rows == 2 ? tile_of<T, 2>
+                   : rows == 4 ? tile_of<T, 4>
+                               : tile_of<T, kRows>;
+  run(n, in, channels, channel_step, offsets, taps, weights, bias, out, out_step);
+}
+
+template <class T>
+VIVACE_INLINE T total(Vec<T> v) {
+  for (int width = lanes<T> / 2; width > 0; width /= 2) {
+    Index<T> other{};
+    for (int l = 0; l < lanes<T>; ++l) other[l] = l ^ width;
+    v += Vec<T>(__builtin_shuffle(v, other));
+  }
+  return v[0];
+}
+
+template <class T, int kR, int kC>
+VIVACE_INLINE void dots_part(int64_t n, const T* a, int64_t a_step, const T* b, const int64_t* offsets, T* sums,
+                             int64_t sums_step) {
+  Vec<T> sum[kR][kC] = {};
+  const T* column[kC];
+  VIVACE_UNROLL
+  for (int k = 0; k < kC; ++k) column[k] = b + offsets[k];
+  for (int64_t p = 0; p < n; p += lanes<T>) {
+    Vec<T> x[kR];
+    VIVACE_UNROLL
+    for (int r = 0; r < kR; ++r) x[r] = load(a + r * a_step + p);
+    VIVACE_UNROLL
+    for (int k = 0; k < kC; ++k) {
+      const Vec<T> y = load(column[k] + p);
+      VIVACE_UNROLL
+      for (int r = 0; r < kR; ++r) sum[r][k] = fma(x[r], y, sum[r][k]);
+    }
+  }
+  VIVACE_UNROLL
+  for (int r = 0; r < kR; ++r) VIVACE_UNROLL
+  for (int k = 0; k < kC; ++k) sums[r * sums_step + k] += total<T>(sum[r][k]);
+}
+
+template <class T, int kR>
+[[gnu::noinline]] void dots_of(int64_t n, const T* a, int64_t a_step, const T* b, const int64_t* offsets,
+                               int64_t columns, T* sums, int64_t sums_step) {
+  int64_t k = 0;
+  for (; k + kDotColumns <= columns; k += kDotColumns)
+    dots_part<T, kR, kDotColumns>(n, a, a_step, b, offsets + k, sums + k, sums_step);
+  for (; k + 3 <= columns; k += 3) dots_part<T, kR, 3>(n, a, a_step, b, offsets + k, sums + k, sums_step);
+  for (; k < columns; ++k) dots_part<T, kR, 1>(n, a, a_step, b, offsets + k, sums + k, sums_step);
+}
+
+template <class T>
+void dots(int rows, int64_t n, const T* a, int64_t a_step, const T* b, const int64_t* offsets, int64_t columns, T* sums,
+          int64_t sums_step) {
+  const auto run = rows == 1 ? dots_of<T, 1> : rows == 2 ? dots_of<T, 2> : dots_of<T, kDotRows>;
+  run(n, a, a_step, b, offsets, columns, sums, sums_step);
+}
+
+template <class T>
+void copy(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t to_step) {
+  for (int r = 0; r < rows; ++r, from += from_step, to += to_step)
+    for (int64_t p = 0; p < n; p += lanes<T>) store(to + p, load(from + p), n - p);
+}
+
+template <class T>
+constexpr dense::ConvLoops<T> loops_of() {
+  return {kRows, kVectors * lanes<T>, kDotRows, tile<T>, dots<T>, copy<T>};
+}
+
+}  // namespace
+
+namespace VIVACE_ISA {
+extern const dense::ConvLoops<float> conv_float;
+extern const dense::ConvLoops<double> conv_double;
+const dense::ConvLoops<float> conv_float = loops_of<float>();
+const dense::ConvLoops<double> conv_double = loops_of<double>();
+}  // namespace VIVACE_ISA
+
+}  // namespace vivace
