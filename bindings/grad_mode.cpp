@@ -2,7 +2,7 @@
 // vivace.autograd.grad_mode makes). The modes are flags of the thread; only the autograd layer reads them.
 #include "bindings/convert.h"
 #include "bindings/exports.h"
-#include "runtime/dispatch/keys.h"
+#include "runtime/autograd/layers.h"
 
 namespace vivace {
 
@@ -24,7 +24,7 @@ void push(ModeObject* self) {
 
 void pop(ModeObject* self) {
   tls.grad_mode = self->grad & 1;
-  tls.inference_mode = self->inference & 1;
+  set_inference_mode(self->inference & 1);
   self->grad >>= 1;
   self->inference >>= 1;
 }
@@ -129,7 +129,7 @@ Object* set_grad_enabled_enter(Object* self, Object*) {
 
 Object* inference_enter(Object* self, Object*) {
   push(mode_of(self));
-  tls.inference_mode = mode_of(self)->mode;
+  set_inference_mode(mode_of(self)->mode);
   tls.grad_mode = !mode_of(self)->mode;
   Py_RETURN_NONE;
 }

@@ -58,34 +58,63 @@ void replace(Tensor** grads, uint32_t n, Object* answer) {
   }
 }
 
+void pre_hooks(Object* hooks, Tensor** grads, uint32_t n) {
+  for_each_hook(hooks, [&](Object* hook) {
+    const Ref<Object> incoming = tuple_of(grads, n);
+    auto answer = Ref<Object>::steal(checked(PyObject_CallOneArg(hook, incoming.object())));
+    replace(grads, n, answer.object());
+  });
+}
+
 }  // namespace
 
 TensorRef run_tensor_hooks(Tensor& t, TensorRef grad) {
   return t.extra && t.extra->hooks ? through_hooks(t.extra->hooks, std::move(grad)) : std::move(grad);
 }
 
-void run_post_accumulate_hooks(Tensor& leaf) {
-  if (!leaf.extra) return;
-  for_each_hook(leaf.extra->post_accumulate_hooks,
-                [&](Object* hook) { Ref<Object>::steal(checked(PyObject_CallOneArg(hook, &leaf))); });
+TensorRef run_accumulate_pre_hooks(Tensor& leaf, TensorRef grad) {
+  static_assert(sizeof(TensorRef) == sizeof(Tensor*));
+  pre_hooks(leaf.extra->accumulate_pre_hooks, reinterpret_cast<Tensor**>(&grad), 1);
+  return grad;
 }
 
-void run_node_pre_hooks(Node& node, Tensor** grads) {
-  if (Object* by_output = node.extra->tensor_hooks) {
-    Py_ssize_t at = 0;
-    Object *key, *hooks;
-    while (PyDict_Next(by_output, &at, &key, &hooks)) {
-      const uint32_t nr = uint32_t(PyLong_AsUnsignedLong(key));
-      if (!grads[nr]) continue;
-      grads[nr] = through_hooks(hooks, TensorRef::steal(std::exchange(grads[nr], nullptr))).release();
-    }
-  }
-  for_each_hook(node.extra->pre_hooks, [&](Object* hook) {
-    const Ref<Object> incoming = tuple_of(grads, node.noutputs);
-    auto answer = Ref<Object>::steal(checked(PyObject_CallOneArg(hook, incoming.object())));
-    replace(grads, node.noutputs, answer.object());
+void run_post_accumulate_hooks(Tensor& leaf, Tensor* added) {
+  for_each_hook(leaf.extra->post_accumulate_hooks,
+                [&](Object* hook) { Ref<Object>::steal(checked(PyObject_CallOneArg(hook, &leaf))); });
+  for_each_hook(leaf.extra->accumulate_post_hooks, [&](Object* hook) {
+    const Ref<Object> none = tuple_of(nullptr, 0), in = tuple_of(&added, 1);
+    Ref<Object>::steal(checked(PyObject_CallFunctionObjArgs(hook, none.object(), in.object(), nullptr)));
   });
 }
+
+void run_tensor_hooks(Node& node, Tensor** grads) {
+  for (Object* by_output : {node.extra->tensor_hooks, node.extra->retain_hooks}) {
+    if (!by_output) continue;
+    const auto kept = Ref<Object>::share(by_output);
+    for (uint32_t nr = 0; nr < node.noutputs; ++nr) {
+      if (!grads[nr]) continue;
+      const auto key = Ref<Object>::steal(checked(PyLong_FromUnsignedLong(nr)));
+      Object* hooks = PyDict_GetItemWithError(by_output, key.object());
+      if (hooks) grads[nr] = through_hooks(hooks, TensorRef::steal(std::exchange(grads[nr], nullptr))).release();
+    }
+  }
+}
+
+void run_node_pre_hooks(Node& node, Tensor** grads) { pre_hooks(node.extra->pre_hooks, grads, node.noutputs); }
+
+void move_retain_hook(Node& from, uint32_t from_nr, Node& to, uint32_t to_nr) {
+  if (!from.extra || !from.extra->retain_hooks) return;
+  const auto old_key = Ref<Object>::steal(checked(PyLong_FromUnsignedLong(from_nr)));
+  const auto new_key = Ref<Object>::steal(checked(PyLong_FromUnsignedLong(to_nr)));
+  const auto hooks = Ref<Object>::share(PyDict_GetItemWithError(from.extra->retain_hooks, old_key.object()));
+  if (!hooks) return;
+  checked(PyDict_DelItem(from.extra->retain_hooks, old_key.object()));
+  Object*& by_output = node_extra(to).retain_hooks;
+  if (!by_output) by_output = checked(PyDict_New());
+  checked(PyDict_SetItem(by_output, new_key.object(), hooks.object()));
+}
+
+void call_back(Object* function) { Ref<Object>::steal(checked(PyObject_CallNoArgs(function))); }
 
 void run_node_post_hooks(Node& node, Tensor** outgoing, Tensor* const* incoming) {
   for_each_hook(node.extra->post_hooks, [&](Object* hook) {

@@ -6,6 +6,7 @@
 
 #include "bindings/convert.h"
 #include "bindings/guard.h"
+#include "bindings/register_hooks.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/node_object.h"
 
@@ -66,12 +67,17 @@ PyMethodDef methods[] = {
     {"name", get_name, METH_NOARGS, "The node's kind, such as 'AddBackward0'."},
     {"__sizeof__", node_sizeof, METH_NOARGS, nullptr},
     {"_sequence_nr", get_sequence_nr, METH_NOARGS, "Place in the order of creation."},
+    {"register_hook", node_register_hook, METH_O,
+     "register_hook(hook): calls hook(grad_inputs, grad_outputs) when the node has run."},
+    {"register_prehook", node_register_prehook, METH_O,
+     "register_prehook(hook): calls hook(grad_outputs) before the node runs."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef getset[] = {
     {"next_functions", get_next_functions, nullptr,
      "((node, output number), ...): where the gradients of the inputs go.", nullptr},
     {"forward_line", get_forward_line, nullptr, "Where the forward operation was called, 'file.py:12 in f'.", nullptr},
+    {"metadata", node_metadata, nullptr, "A dict for notes.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -104,6 +110,10 @@ Object* accumulate_next(Object*, void*) { return PyTuple_New(0); }
 
 PyMethodDef accumulate_methods[] = {
     {"name", accumulate_name, METH_NOARGS, nullptr},
+    {"register_hook", node_register_hook, METH_O,
+     "register_hook(hook): calls hook((), (grad,)) when the leaf's gradient was accumulated."},
+    {"register_prehook", node_register_prehook, METH_O,
+     "register_prehook(hook): calls hook((grad,)) before the leaf's gradient is accumulated."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef accumulate_getset[] = {
@@ -147,6 +157,16 @@ Object* accumulate_grad(Tensor& leaf) {
   return node;
 }
 
+PyTypeObject* make_node_subtype(const char* name, PyType_Slot* slots, PyTypeObject* base) {
+  return make_type(name, slots, 0, 1, base ? 0 : Py_TPFLAGS_BASETYPE, base ? base : node_type);
+}
+
+Tensor* leaf_of(Object* o) {
+  return Py_IS_TYPE(o, accumulate_type) ? reinterpret_cast<AccumulateGrad*>(o)->variable : nullptr;
+}
+
+bool is_node(Object* o) { return PyObject_TypeCheck(o, node_type); }
+
 Node* allocate_node(PyTypeObject* type, size_t bytes) {
   // The collector counts only every 16th node: a graph is one structure, and collecting each time that 700 of its nodes
   // were made takes longer than making them. The types' item size is one byte, so that its allocator makes room for
@@ -180,6 +200,7 @@ void init_node_type(Object* module) {
       {Py_tp_dealloc, reinterpret_cast<void*>(accumulate_dealloc)},
       {Py_tp_traverse, reinterpret_cast<void*>(accumulate_traverse)},
       {Py_tp_clear, reinterpret_cast<void*>(accumulate_clear)},
+      {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
       {Py_tp_methods, accumulate_methods},
       {Py_tp_getset, accumulate_getset},
       {0, nullptr},
@@ -187,7 +208,8 @@ void init_node_type(Object* module) {
   accumulate_type =
       make_type("torch.autograd.graph.AccumulateGrad", accumulate_slots, sizeof(AccumulateGrad), 0, 0, nullptr);
   python_hooks.make_node_type = make_node_type;
-  checked(PyModule_AddObjectRef(module, "Node", reinterpret_cast<Object*>(node_type)));
+  checked(PyModule_AddObjectRef(module, "_Node", reinterpret_cast<Object*>(node_type)));
+  checked(PyModule_AddObjectRef(module, "_AccumulateGrad", reinterpret_cast<Object*>(accumulate_type)));
 }
 
 }  // namespace vivace

@@ -6,6 +6,7 @@
 #include "bindings/autograd.h"
 #include "bindings/convert.h"
 #include "bindings/override.h"
+#include "bindings/register_hooks.h"
 #include "generated/ops.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/view.h"
@@ -272,6 +273,7 @@ PyGetSetDef kTensorAttributes[] = {
         "The same elements without history; writes to it go unnoticed by autograd."),
     tensor_attribute<"_version", get_version>("How often the elements were changed in place."),
     tensor_attribute<"_base", get_base>("Of a view, the tensor that it views."),
+    tensor_attribute<"_backward_hooks", get_backward_hooks>("The hooks of a leaf by id, or None."),
     tensor_attribute<"output_nr", get_output_nr>("Which output of grad_fn this is."),
     tensor_attribute<"name", get_name, set_name>(),
     tensor_attribute<"is_cpu", get_is_cpu>(),

@@ -23,9 +23,8 @@ void free_extra(Tensor& t) {
   TensorExtra* e = std::exchange(t.extra, nullptr);
   if (!e) return;
   if (e->own_version && --e->own_version->refcount == 0) delete e->own_version;
-  Py_XDECREF(e->hooks);
-  Py_XDECREF(e->post_accumulate_hooks);
-  Py_XDECREF(e->name);
+  for (Object* o : {e->hooks, e->post_accumulate_hooks, e->accumulate_pre_hooks, e->accumulate_post_hooks, e->name})
+    Py_XDECREF(o);
   delete e;
 }
 
@@ -36,6 +35,8 @@ int tensor_clear(Object* self) {
   if (t.extra) {
     Py_CLEAR(t.extra->hooks);
     Py_CLEAR(t.extra->post_accumulate_hooks);
+    Py_CLEAR(t.extra->accumulate_pre_hooks);
+    Py_CLEAR(t.extra->accumulate_post_hooks);
   }
   Node* node = std::exchange(t.grad_fn, nullptr);
   Py_XDECREF(node);
@@ -71,6 +72,8 @@ int tensor_traverse(Object* self, visitproc visit, void* arg) {
   if (t.extra) {
     Py_VISIT(t.extra->hooks);
     Py_VISIT(t.extra->post_accumulate_hooks);
+    Py_VISIT(t.extra->accumulate_pre_hooks);
+    Py_VISIT(t.extra->accumulate_post_hooks);
   }
   return 0;
 }

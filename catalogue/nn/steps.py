@@ -3,14 +3,14 @@
 from catalogue.kinds import op
 
 fused_sgd_ = op(
-    "_fused_sgd_(Tensor[] params, Tensor[] momentum_buffers, *, float lr, float momentum, float dampening, "
+    "_fused_sgd_(Tensor(a!)[] params, Tensor[] momentum_buffers, *, float lr, float momentum, float dampening, "
     "float weight_decay, bool nesterov, bool maximize, bool first) -> ()",
     kernel="fused_sgd_",
     structured=False,
     doc="One step of SGD; `first`: the momentum buffers hold nothing yet.",
 )
 fused_adam_ = op(
-    "_fused_adam_(Tensor[] params, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Tensor[] max_exp_avg_sqs, "
+    "_fused_adam_(Tensor(a!)[] params, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Tensor[] max_exp_avg_sqs, "
     "Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, "
     "bool maximize, bool decoupled) -> ()",
     kernel="fused_adam_",

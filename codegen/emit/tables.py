@@ -175,8 +175,19 @@ def _table(op: OpPlan, recorded: bool) -> str:
         cpu = f"kernel_{op.symbol}"
         neutral = isinstance(entry, Composite) or (isinstance(entry, Op) and entry.device_neutral)
         meta = cpu if neutral else "missing_kernel"
-    backends = [cpu, meta, *["nullptr"] * 6]
-    return ", ".join([*backends, "autograd_kernel", "view_kernel"] if recorded else backends)
+    layers = ["autograd_kernel", "view_kernel", "saved_hooks_kernel"] if recorded else ["nullptr"] * 3
+    watched = "watched_kernel" if _writes(op) else "nullptr"
+    inference = "nullptr" if isinstance(entry, Composite) and not recorded else "inference_kernel"
+    return ", ".join([cpu, meta, *["nullptr"] * 5, watched, *layers, inference])
+
+
+def _writes(op: OpPlan) -> bool:
+    return any(a.type.mutated for a in op.schema.arguments)
+
+
+def _mask(op: OpPlan, recorded: bool) -> str:
+    mask = "kRecordedMask" if recorded else "kBackendMask" if isinstance(op.entry, Composite) else "kNativeMask"
+    return f"{mask} | bit(Key::Watched)" if _writes(op) else mask
 
 
 def is_recorded(op: OpPlan, node: str | None) -> bool:
@@ -212,7 +223,7 @@ def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
         fields.append(f".functional = &{op.functional.symbol}")
     fields += [
         f".schema = {cpp.string(str(schema))}",
-        f".mask = {'kRecordedMask' if recorded else 'kBackendMask'}",
+        f".mask = {_mask(op, recorded)}",
         f".table = {{{_table(op, recorded)}}}",
     ]
     return wrap(f"constinit Op {op.symbol} = {{", [f for f in fields if f], "};")

@@ -9,6 +9,8 @@
 #include <unordered_set>
 
 #include "generated/ops.h"
+#include "runtime/autograd/explain.h"
+#include "runtime/autograd/function_node.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/hooks.h"
 #include "runtime/autograd/view.h"
@@ -39,6 +41,7 @@ struct NodeState {
 /// A leaf that has hooks, or whose gradient was asked for: its gradients are collected before they are used.
 struct LeafState {
   TensorRef grad;
+  int total = 0;  // how many edges of the run lead here
   int pending = 0;
 };
 
@@ -51,25 +54,46 @@ struct Capture {
 
 class Run {
  public:
-  Run(const BackwardOptions& options) : options_(options), id_(++last_run) { live_runs.push_back(id_); }
+  Run(const BackwardOptions& options) : options_(options), id_(++last_run), outer_(std::exchange(current, this)) {
+    live_runs.push_back(id_);
+  }
   ~Run() {
+    current = outer_;
     for (Node* node : nodes_)
       if (node->run == id_) drop_buffer(*node);
     live_runs.erase(std::find(live_runs.begin(), live_runs.end(), id_));
   }
   Run(const Run&) = delete;
 
-  std::vector<TensorRef> operator()(TensorList roots, TensorList gradients, TensorList inputs);
+  std::vector<TensorRef> operator()(std::span<const Endpoint> roots, TensorList gradients,
+                                    std::span<const Endpoint> inputs);
+
+  static thread_local Run* current;
+  uint64_t id() const { return id_; }
+  bool will_compute(const Endpoint& endpoint) const {
+    if (endpoint.edge) return needed(*endpoint.edge.node());
+    const auto leaf = leaves_.find(endpoint.tensor);
+    return leaf != leaves_.end() && leaf->second.total > 0;
+  }
+  void call_after(Object* function) { callbacks_.push_back(Ref<Object>::share(function)); }
 
  private:
+  void add_root(const Endpoint& root, Tensor* gradient, size_t i);
   void visit(Node& root);
-  void find_needed(TensorList inputs);
+  void find_needed(std::span<const Endpoint> inputs);
+  void finish(std::span<const Endpoint> inputs);
   void execute(Node& node);
-  void deliver(const Edge& edge, TensorRef grad);
+  void run(Node& node, Tensor** arrived, Needs needs);
+  void deliver(const Edge& edge, TensorRef grad, const Node* from, uint32_t index);
   /// One gradient less to wait for at a leaf; after the last its hooks run.
   void settle(const Edge& edge);
   void finish_leaf(Tensor& leaf, LeafState& state);
 
+  void expect_at(Tensor& leaf) {
+    LeafState& state = leaves_[&leaf];
+    ++state.total;
+    ++state.pending;
+  }
   bool claimed_elsewhere(const Node& node) const {
     return live_runs.size() > 1 && node.run != id_ &&
            std::find(live_runs.begin(), live_runs.end(), node.run) != live_runs.end();
@@ -110,13 +134,20 @@ class Run {
 
   const BackwardOptions& options_;
   const uint64_t id_;
+  Run* const outer_;  // of the same thread
   bool selective_ = false;
+  std::vector<Edge> roots_;
+  std::vector<Ref<Object>> root_owners_;  // a hook may let go of the tensors
+  std::vector<TensorRef> root_grads_;
   std::vector<Node*> nodes_;
   std::unordered_map<Node*, NodeState> states_;
   std::unordered_map<Tensor*, LeafState> leaves_;
   std::vector<Capture> captures_;
   std::vector<TensorRef> results_;
+  std::vector<Ref<Object>> callbacks_;
 };
+
+thread_local Run* Run::current = nullptr;
 
 /// Adds `more` to what a slot holds, in place where nobody else can see it.
 void accumulate(TensorRef& sum, TensorRef more, bool create_graph) {
@@ -130,12 +161,15 @@ void accumulate(TensorRef& sum, TensorRef more, bool create_graph) {
   }
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] void refuse_gradient(const char* who, const Tensor& g, IntList sizes) {
-  fail("backward: ", who, " got a gradient of shape ", g.sizes(), ", but what it belongs to has shape ", sizes);
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_gradient(const Node* from, uint32_t index, const Tensor& g,
+                                                            IntList sizes) {
+  if (!from) fail("backward: got a gradient of shape ", g.sizes(), " for a tensor of shape ", sizes);
+  fail("Function ", from->info->name, " returned an invalid gradient at index ", index, " - got ", g.sizes(),
+       " but expected shape compatible with ", sizes);
 }
 
-/// Sums, casts and checks a gradient to what it belongs to.
-TensorRef fitted(TensorRef grad, IntList sizes, DType dtype, const char* who) {
+/// Sums, casts and checks a gradient, which is the index-th that `from` (null: the caller) gave, to what it belongs to.
+TensorRef fitted(TensorRef grad, IntList sizes, DType dtype, const Node* from, uint32_t index) {
   Tensor& g = *grad;
   const bool same = g.ndim_ == sizes.size() && std::memcmp(g.dims_, sizes.data(), sizes.size_bytes()) == 0;
   if (!same) [[unlikely]] {
@@ -144,7 +178,7 @@ TensorRef fitted(TensorRef grad, IntList sizes, DType dtype, const char* who) {
       const int64_t want = sizes[sizes.size() - k];
       fits = want == 1 || want == g.dims_[g.ndim_ - k];
     }
-    if (!fits) refuse_gradient(who, g, sizes);
+    if (!fits) refuse_gradient(from, index, g, sizes);
     grad = sum_to_size(g, sizes);
   }
   if (grad->dtype() != dtype) [[unlikely]] {
@@ -152,6 +186,12 @@ TensorRef fitted(TensorRef grad, IntList sizes, DType dtype, const char* who) {
     if (grad->dtype() != dtype) grad = ops::_to_copy(*grad, dtype);
   }
   return grad;
+}
+
+/// The output of a node that an endpoint is; none for leaves.
+Edge edge_of(const Endpoint& e) {
+  if (!e.tensor) return e.edge;
+  return e.tensor->grad_fn ? Edge(e.tensor->grad_fn, e.tensor->output_nr) : Edge();
 }
 
 void Run::visit(Node& root) {
@@ -178,7 +218,7 @@ void Run::visit(Node& root) {
       if (edges[i].is_leaf()) {
         Tensor* leaf = edges[i].tensor();
         if (leaf->extra && has_leaf_hooks(*leaf)) [[unlikely]]
-          ++leaves_[leaf].pending;
+          expect_at(*leaf);
       } else if (edges[i]) {
         claim(*edges[i].node());
       }
@@ -187,17 +227,17 @@ void Run::visit(Node& root) {
 }
 
 /// With inputs, gradients go only to nodes that are one's own or from which one can be reached.
-void Run::find_needed(TensorList inputs) {
+void Run::find_needed(std::span<const Endpoint> inputs) {
   selective_ = true;
   std::unordered_set<Node*> captured;
   leaves_.clear();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    Tensor& t = *inputs[i];
-    if (t.grad_fn) {
-      captures_.push_back({t.grad_fn, t.output_nr, i});
-      captured.insert(t.grad_fn);
+    const Edge edge = edge_of(inputs[i]);
+    if (edge) {
+      captures_.push_back({edge.node(), edge.nr(), i});
+      captured.insert(edge.node());
     } else {
-      leaves_[&t];
+      leaves_[inputs[i].tensor];
     }
   }
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {  // oldest first
@@ -207,7 +247,7 @@ void Run::find_needed(TensorList inputs) {
       if (edge.is_leaf()) {
         const auto leaf = leaves_.find(edge.tensor());
         if (leaf == leaves_.end()) continue;
-        ++leaf->second.pending;
+        expect_at(*leaf->first);
         need = true;
       } else if (edge) {
         need |= needed(*edge.node());
@@ -248,19 +288,28 @@ void accumulate_grad(Tensor& leaf, TensorRef grad, bool create_graph) {
 
 void Run::finish_leaf(Tensor& leaf, LeafState& state) {
   if (!state.grad) return;
-  TensorRef grad = run_tensor_hooks(leaf, std::move(state.grad));
-  if (!options_.accumulate) {
-    state.grad = std::move(grad);  // collected into the results at the end
-    return;
+  try {
+    TensorRef grad = run_tensor_hooks(leaf, std::move(state.grad));
+    if (!options_.accumulate) {
+      state.grad = std::move(grad);  // collected into the results at the end
+      return;
+    }
+    if (!leaf.extra) return accumulate_grad(leaf, std::move(grad), options_.create_graph);
+    grad = run_accumulate_pre_hooks(leaf, std::move(grad));
+    const TensorRef given = leaf.extra->accumulate_post_hooks ? grad : TensorRef();
+    accumulate_grad(leaf, std::move(grad), options_.create_graph);
+    run_post_accumulate_hooks(leaf, given.get());
+  } catch (const PythonError&) {
+    python_hooks.add_note(str("raised in the backward of AccumulateGrad (leaf of shape ", leaf.sizes(), ")"));
+    throw;
   }
-  accumulate_grad(leaf, std::move(grad), options_.create_graph);
-  run_post_accumulate_hooks(leaf);
 }
 
-void Run::deliver(const Edge& edge, TensorRef grad) {
+void Run::deliver(const Edge& edge, TensorRef grad, const Node* from, uint32_t index) {
   if (edge.is_leaf()) {
     Tensor& leaf = *edge.tensor();
-    grad = fitted(std::move(grad), leaf.sizes(), leaf.dtype(), "a leaf");
+    if (!leaf.requires_grad()) return;  // since it was switched off
+    grad = fitted(std::move(grad), leaf.sizes(), leaf.dtype(), from, index);
     if (leaves_.empty()) [[likely]]
       return accumulate_grad(leaf, std::move(grad), options_.create_graph);
     const auto at = leaves_.find(&leaf);
@@ -273,7 +322,7 @@ void Run::deliver(const Edge& edge, TensorRef grad) {
   }
   Node& target = *edge.node();
   const OutputMeta& meta = target.metas[edge.nr()];
-  grad = fitted(std::move(grad), meta.sizes(), meta.dtype, target.info->name);
+  grad = fitted(std::move(grad), meta.sizes(), meta.dtype, from, index);
   Tensor*& slot = buffer(target)[edge.nr()];
   auto sum = TensorRef::steal(std::exchange(slot, nullptr));
   accumulate(sum, std::move(grad), options_.create_graph);
@@ -297,110 +346,141 @@ void fill_undefined(Node& node, Tensor** arrived) {
   }
 }
 
-void Run::execute(Node& node) {
+/// Computes and hands on the gradients of a node's inputs.
+void Run::run(Node& node, Tensor** arrived, Needs needs) {
   constexpr uint32_t kInline = 8;
+  const uint32_t n = node.nedges;
+  Edge* edges = node.edges();
+  if (node.info->wants_zeros && node.noutputs > 1) fill_undefined(node, arrived);
+  if (lost_saved(node)) [[unlikely]]
+    refuse_released(node);
+  TensorRef few[kInline];
+  std::vector<TensorRef> many(n > kInline ? n : 0);
+  TensorRef* out = n > kInline ? many.data() : few;
+  node.info->apply(node, arrived, reinterpret_cast<Tensor**>(out), needs);
+  if (anomaly_mode.checks()) [[unlikely]]
+    check_no_nan(node, reinterpret_cast<Tensor**>(out));
+  if (node.extra) run_node_post_hooks(node, reinterpret_cast<Tensor**>(out), arrived);
+  if (node.run == id_) drop_buffer(node);  // so that gradients that passed through can be changed in place
+  if (!options_.keep_graph) {
+    release_saved(node);
+    if (node.extra && node.extra->function) release_function(node);
+  }
+  for (uint32_t i = 0; i < n; ++i)
+    if (out[i] && wants(edges[i])) deliver(edges[i], std::move(out[i]), &node, i);
+}
+
+void Run::execute(Node& node) {
   Tensor** arrived = buffer(node);
-  if (node.extra) run_node_pre_hooks(node, arrived);
   bool any = false;
   for (uint32_t i = 0; i < node.noutputs; ++i) any |= arrived[i] != nullptr;
-  for (const Capture& c : captures_)
-    if (c.node == &node && arrived[c.nr]) results_[c.index] = TensorRef::share(arrived[c.nr]);
   const uint32_t n = node.nedges;
   Edge* edges = node.edges();
   Needs needs = 0;
   for (uint32_t i = 0; i < n && i < 64; ++i) needs |= Needs(wants(edges[i])) << i;
-  if (any && needs) {
-    if (node.info->wants_zeros && node.noutputs > 1) fill_undefined(node, arrived);
-    if (lost_saved(node)) [[unlikely]]
-      refuse_released(node);
-    TensorRef few[kInline];
-    std::vector<TensorRef> many(n > kInline ? n : 0);
-    TensorRef* out = n > kInline ? many.data() : few;
-    try {
-      node.info->apply(node, arrived, reinterpret_cast<Tensor**>(out), needs);
-    } catch (Error& e) {
-      if (node.code && e.text.find("forward operation") == std::string::npos)
-        e.text += str("; raised in ", node.info->name, ", whose forward operation was at ",
-                      python_hooks.describe_line(node.code, node.lasti));
-      throw;
+  try {
+    if (node.extra) run_tensor_hooks(node, arrived);
+    for (const Capture& c : captures_)
+      if (c.node == &node && arrived[c.nr]) results_[c.index] = TensorRef::share(arrived[c.nr]);
+    if ((any || node.info->runs_always) && needs) {
+      if (node.extra) run_node_pre_hooks(node, arrived);
+      run(node, arrived, needs);
+    } else if (node.run == id_) {
+      drop_buffer(node);
     }
-    if (node.extra) run_node_post_hooks(node, reinterpret_cast<Tensor**>(out), arrived);
-    if (node.run == id_) drop_buffer(node);  // so that gradients that passed through can be changed in place
-    if (!options_.keep_graph) release_saved(node);
-    for (uint32_t i = 0; i < n; ++i)
-      if (out[i] && wants(edges[i])) deliver(edges[i], std::move(out[i]));
-  } else if (node.run == id_) {
-    drop_buffer(node);
+  } catch (...) {
+    rethrow_in(node);
   }
   for (uint32_t i = 0; i < n; ++i) settle(edges[i]);
 }
 
-std::vector<TensorRef> Run::operator()(TensorList roots, TensorList gradients, TensorList inputs) {
-  std::vector<Edge> root_edges;
-  std::vector<TensorRef> root_grads;
-  for (size_t i = 0; i < roots.size(); ++i) {
-    Tensor& root = *roots[i];
-    sync_view(root);
-    if (!root.requires_grad()) fail("element ", i, " of tensors does not require grad and does not have a grad_fn");
-    TensorRef grad;
-    if (i < gradients.size() && gradients[i]) {
-      grad = TensorRef::share(gradients[i]);
-      if (grad->sizes().size() != root.sizes().size() ||
-          !std::equal(grad->sizes().begin(), grad->sizes().end(), root.sizes().begin()))
-        fail("Mismatch in shape: grad_output[", i, "] has a shape of torch.Size(", grad->sizes(), ") and output[", i,
-             "] has a shape of torch.Size(", root.sizes(), ").");
-      if (is_complex(grad->dtype()) != is_complex(root.dtype()))
-        fail(
-            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            "grad_output[",
-            i, "] has a dtype of ", grad->dtype(), " and output[", i, "] has a dtype of ", root.dtype(), ".");
-    } else {
-      if (root.numel() != 1)
-        fail("grad can be implicitly created only for scalar outputs, got a tensor of shape ", root.sizes());
-      if (is_complex(root.dtype()))
-        fail("grad can be implicitly created only for real scalar outputs but got ", root.dtype());
-      grad = empty(root.sizes(), root.dtype(), root.device());
-      fill_into(*grad, 1);
-    }
-    root_edges.push_back(root.grad_fn ? Edge(root.grad_fn, root.output_nr) : Edge::leaf(&root));
-    root_grads.push_back(std::move(grad));
-    if (root.grad_fn) visit(*root.grad_fn);
+/// The first gradient: what the caller gave, checked, or a one.
+void Run::add_root(const Endpoint& root, Tensor* gradient, size_t i) {
+  if (root.tensor) {
+    sync_view(*root.tensor);
+    if (!root.tensor->requires_grad())
+      fail("element ", i, " of tensors does not require grad and does not have a grad_fn");
   }
+  const Edge edge = edge_of(root);
+  IntList sizes;
+  DType dtype;
+  Device device;
+  if (root.tensor) {
+    sizes = root.tensor->sizes(), dtype = root.tensor->dtype(), device = root.tensor->device();
+  } else {
+    const OutputMeta& meta = edge.node()->metas[edge.nr()];
+    sizes = meta.sizes(), dtype = meta.dtype, device = meta.device;
+  }
+  TensorRef grad;
+  if (gradient) {
+    grad = TensorRef::share(gradient);
+    if (!std::ranges::equal(grad->sizes(), sizes))
+      fail("Mismatch in shape: grad_output[", i, "] has a shape of torch.Size(", grad->sizes(), ") and output[", i,
+           "] has a shape of torch.Size(", sizes, ").");
+    if (is_complex(grad->dtype()) != is_complex(dtype))
+      fail(
+          "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+          "grad_output[",
+          i, "] has a dtype of ", grad->dtype(), " and output[", i, "] has a dtype of ", dtype, ".");
+  } else {
+    if (count(sizes) != 1)
+      fail("grad can be implicitly created only for scalar outputs, got a tensor of shape ", sizes);
+    if (is_complex(dtype)) fail("grad can be implicitly created only for real scalar outputs but got ", dtype);
+    grad = empty(sizes, dtype, device);
+    fill_into(*grad, 1);
+  }
+  roots_.push_back(edge ? edge : Edge::leaf(root.tensor));
+  root_owners_.push_back(Ref<Object>::share(roots_.back().object()));
+  root_grads_.push_back(std::move(grad));
+  if (edge) visit(*edge.node());
+}
+
+std::vector<TensorRef> Run::operator()(std::span<const Endpoint> roots, TensorList gradients,
+                                       std::span<const Endpoint> inputs) {
+  for (size_t i = 0; i < roots.size(); ++i) add_root(roots[i], i < gradients.size() ? gradients[i] : nullptr, i);
   // Descending; a graph that was built and walked in a line is sorted already.
   auto newer = [](const Node* a, const Node* b) { return a->sequence > b->sequence; };
   if (!std::is_sorted(nodes_.begin(), nodes_.end(), newer)) std::sort(nodes_.begin(), nodes_.end(), newer);
 
   results_.resize(inputs.size());
-  for (Tensor* t : inputs) {
-    sync_view(*t);
-    if (!t->requires_grad()) fail("One of the differentiated Tensors does not require grad");
+  for (const Endpoint& input : inputs) {
+    if (!input.tensor) continue;
+    sync_view(*input.tensor);
+    if (!input.tensor->requires_grad()) fail("One of the differentiated Tensors does not require grad");
   }
   if (!inputs.empty()) find_needed(inputs);
-  for (const Edge& edge : root_edges)
-    if (edge.is_leaf() && leaves_.count(edge.tensor())) ++leaves_[edge.tensor()].pending;
+  for (const Edge& edge : roots_)
+    if (edge.is_leaf() && (leaves_.count(edge.tensor()) || (edge.tensor()->extra && has_leaf_hooks(*edge.tensor()))))
+      expect_at(*edge.tensor());
 
   GradMode mode(options_.create_graph);
-  for (size_t i = 0; i < root_edges.size(); ++i) {
-    if (root_edges[i].is_leaf() || (root_edges[i].node()->run == id_ || states_.count(root_edges[i].node())))
-      deliver(root_edges[i], std::move(root_grads[i]));
-    settle(root_edges[i]);
+  for (size_t i = 0; i < roots_.size(); ++i) {
+    deliver(roots_[i], std::move(root_grads_[i]), nullptr, 0);
+    settle(roots_[i]);
   }
   for (size_t i = 0; i < nodes_.size(); ++i) execute(*nodes_[i]);
+  finish(inputs);
+  for (size_t i = 0; i < callbacks_.size(); ++i) call_back(callbacks_[i].object());
+  return std::move(results_);
+}
 
+/// The results for the inputs.
+void Run::finish(std::span<const Endpoint> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i]->grad_fn) {
-      if (results_[i]) results_[i] = run_tensor_hooks(*inputs[i], std::move(results_[i]));
-      if (results_[i] && options_.accumulate) accumulate_grad(*inputs[i], results_[i], options_.create_graph);
+    Tensor* t = inputs[i].tensor;
+    if (edge_of(inputs[i])) {
+      if (results_[i] && options_.accumulate) {
+        if (!t) fail("backward: a gradient can't be accumulated into a GradientEdge; give the tensor");
+        accumulate_grad(*t, results_[i], options_.create_graph);
+      }
     } else if (!options_.accumulate) {
-      results_[i] = leaves_[inputs[i]].grad;
+      results_[i] = leaves_[t].grad;
     }
     if (!results_[i] && !options_.allow_unused)
       fail(
           "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
-          "is the desired "
-          "behavior.");
+          "is the desired behavior.");
   }
-  return std::move(results_);
 }
 
 }  // namespace
@@ -415,9 +495,22 @@ TensorRef sum_to_size(Tensor& g, IntList sizes) {
   return lead > 0 ? ops::view(*sum, sizes) : sum;
 }
 
-std::vector<TensorRef> run_backward(TensorList roots, TensorList gradients, TensorList inputs,
-                                    const BackwardOptions& options) {
+std::vector<TensorRef> run_backward(std::span<const Endpoint> roots, TensorList gradients,
+                                    std::span<const Endpoint> inputs, const BackwardOptions& options) {
   return Run(options)(roots, gradients, inputs);
 }
+
+namespace {
+Run& running() {
+  if (!Run::current) fail("this can be asked only while a backward runs in this thread");
+  return *Run::current;
+}
+}  // namespace
+
+uint64_t current_run() { return Run::current ? Run::current->id() : 0; }
+bool will_compute(const Endpoint& endpoint) { return running().will_compute(endpoint); }
+void call_after_run(Object* function) { running().call_after(function); }
+
+AnomalyMode anomaly_mode;
 
 }  // namespace vivace

@@ -10,12 +10,16 @@ Object* autograd_kernel(const Op& op, KeySet keys, Value* args);
 
 /// Makes a node with room for edges and saved values, all null; the calling Python line is captured.
 Node* new_node(const NodeInfo& info, uint32_t nedges, uint32_t nsaves, uint32_t noutputs);
+/// The sequence number that the next node will have.
+uint64_t next_sequence();
 /// An edge to where t's gradient goes (null if t does not require grad); owns a reference.
 Edge make_edge(Tensor* t);
 /// Makes t the nr-th output of node.
 void set_history(Tensor& t, Node& node, uint32_t nr);
 /// Notes the layout of output nr.
 void set_meta(Node& node, uint32_t nr, const Tensor& t);
+/// An alias of t whose gradient goes where the edge leads.
+TensorRef with_edge(const Tensor& t, const Edge& edge);
 /// Drops what the node saved.
 void release_saved(Node& node);
 /// Whether the node needs saved values that are gone: its formula must not run.
@@ -33,10 +37,29 @@ struct BackwardOptions {
   bool allow_unused = true;
   bool accumulate = true;  // into .grad of leaves; else the gradients of `inputs` are returned
 };
+/// Where a backward starts or ends: a tensor, or an output of a node whose tensor is not at hand.
+struct Endpoint {
+  Tensor* tensor = nullptr;
+  Edge edge;  // borrowed; given if there is no tensor
+};
 /// Runs backward from `roots` (gradients: one per root, null for ones). With `inputs`, only what leads to them is
 /// computed; without `accumulate` their gradients come back, in order.
-std::vector<TensorRef> run_backward(TensorList roots, TensorList gradients, TensorList inputs,
-                                    const BackwardOptions& options);
+std::vector<TensorRef> run_backward(std::span<const Endpoint> roots, TensorList gradients,
+                                    std::span<const Endpoint> inputs, const BackwardOptions& options);
+
+/// The id of the innermost backward that runs in this thread; 0 if none does.
+uint64_t current_run();
+/// Whether the backward that runs in this thread computes the gradient at an endpoint. Throws if none runs.
+bool will_compute(const Endpoint& endpoint);
+/// Calls a Python function when the backward that runs in this thread has finished. Throws if none runs.
+void call_after_run(Object* function);
+
+struct AnomalyMode {
+  bool enabled = false;
+  bool check_nan = true;
+  bool checks() const { return enabled && check_nan; }
+};
+extern AnomalyMode anomaly_mode;
 
 /// Sums g over the dims that broadcasting from `sizes` added. Differentiable if grad mode is on.
 TensorRef sum_to_size(Tensor& g, IntList sizes);
@@ -49,6 +72,11 @@ struct PythonHooks {
   std::string (*describe_line)(Object* code, int32_t lasti);
   /// The Python type of a node, made at its first use.
   PyTypeObject* (*make_node_type)(const NodeInfo& info);
+  /// Gives a tensor that is being saved to this thread's pack hook; an object (owned) that `unpack` takes.
+  Object* (*pack)(Tensor& t);
+  TensorRef (*unpack)(Object* packed);
+  /// Adds a note to the exception that is set.
+  void (*add_note)(const std::string& text);
 };
 extern PythonHooks python_hooks;
 

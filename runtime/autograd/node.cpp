@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/autograd/function_node.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/node_object.h"
 
@@ -26,7 +27,7 @@ struct Pool {
 };
 Pool pools[kClasses];
 
-uint64_t next_sequence = 0;
+uint64_t sequence = 0;
 Node* dead = nullptr;  // worklist of nodes to free, linked through `buffer0`
 bool draining = false;
 
@@ -79,7 +80,7 @@ Node* new_node(const NodeInfo& info, uint32_t nedges, uint32_t nsaves, uint32_t 
     node = allocate_node(info.type, bytes);
   }
   node->info = &info;
-  node->sequence = next_sequence++;
+  node->sequence = sequence++;
   node->nedges = nedges;
   node->noutputs = noutputs;
   node->nsaves = nsaves;
@@ -100,6 +101,8 @@ Node* new_node(const NodeInfo& info, uint32_t nedges, uint32_t nsaves, uint32_t 
   PyObject_GC_Track(node);
   return node;
 }
+
+uint64_t next_sequence() { return sequence; }
 
 void node_dealloc(Object* self) {
   Node* node = reinterpret_cast<Node*>(self);
@@ -147,20 +150,20 @@ NodeExtra& node_extra(Node& node) {
 }
 
 int traverse_node_extra(Node& node, visitproc visit, void* arg) {
-  Py_VISIT(node.extra->tensor_hooks);
-  Py_VISIT(node.extra->pre_hooks);
-  Py_VISIT(node.extra->post_hooks);
-  return 0;
+  const NodeExtra& e = *node.extra;
+  for (Object* o : {e.tensor_hooks, e.retain_hooks, e.pre_hooks, e.post_hooks, e.metadata}) Py_VISIT(o);
+  return e.function ? traverse_function(node, visit, arg) : 0;
 }
 
 void clear_node_extra(Node& node) {
-  Py_CLEAR(node.extra->tensor_hooks);
-  Py_CLEAR(node.extra->pre_hooks);
-  Py_CLEAR(node.extra->post_hooks);
+  NodeExtra& e = *node.extra;
+  for (Object** o : {&e.tensor_hooks, &e.retain_hooks, &e.pre_hooks, &e.post_hooks, &e.metadata}) Py_CLEAR(*o);
+  if (e.function) clear_function(node);
 }
 
 void free_node_extra(Node& node) {
   clear_node_extra(node);
+  delete node.extra->function;
   delete std::exchange(node.extra, nullptr);
 }
 

@@ -54,6 +54,7 @@ struct NodeInfo {
   const SaveSpec* saves;
   uint32_t nondiff_outputs;    // bit i: output i (indices and so on) never requires grad
   mutable PyTypeObject* type;  // made at first use
+  bool runs_always = false;    // even if no gradient arrived
 };
 
 inline constexpr int kMetaDims = 4;
@@ -71,6 +72,12 @@ struct OutputMeta {
 
 struct NodeExtra;  // hooks and what custom Functions keep
 
+/// What the node of a custom Function has in place of `meta0`: it is the `ctx` of the user's code, with attributes.
+struct FunctionPart {
+  Object* dict;
+  Object* weakrefs;
+};
+
 struct Node : Object {
   const NodeInfo* info;
   uint64_t sequence;  // order of creation in this process
@@ -87,7 +94,10 @@ struct Node : Object {
   Tensor* buffer0;    //   used as the buffer of single-output nodes
   NodeExtra* extra;   // owned
   OutputMeta* metas;  // noutputs of them: `meta0` or owned heap memory
-  OutputMeta meta0;
+  union {
+    OutputMeta meta0;
+    FunctionPart function;
+  };
   // Edges, then saved Values, follow the object.
   Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
   Value* saved() { return reinterpret_cast<Value*>(edges() + nedges); }

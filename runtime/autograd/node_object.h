@@ -12,12 +12,16 @@ int node_clear(Object* self);
 Node* allocate_node(PyTypeObject* type, size_t bytes);
 void free_node(Node* node);
 
+struct FunctionState;
+
 /// Hooks, and what custom Functions keep. Owned references.
 struct NodeExtra {
-  Object* tensor_hooks =
-      nullptr;  // dict of output number -> dict of id -> callable: hooks of the tensors that the node made
-  Object* pre_hooks = nullptr;  // dict of id -> callable
+  Object* tensor_hooks = nullptr;  // dict of output number -> dict of id -> callable: hooks of what the node made
+  Object* retain_hooks = nullptr;  // the same with the one hook of retain_grad(), which runs last
+  Object* pre_hooks = nullptr;     // dict of id -> callable
   Object* post_hooks = nullptr;
+  Object* metadata = nullptr;  // dict, the user's
+  FunctionState* function = nullptr;
 };
 /// The extra part, made if there is none.
 NodeExtra& node_extra(Node& node);

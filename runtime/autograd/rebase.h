@@ -1,11 +1,17 @@
 // History of tensors that are changed in place.
 #pragma once
 #include "runtime/autograd/node.h"
+#include "runtime/core/tensor_object.h"
 
 namespace vivace {
 
 /// After an in-place op recorded as `node` (an edge to self as it was before, if there is one, comes first): makes it
-/// self's history, and through a view the root's.
-void rebase_history(Tensor& self, Node& node);
+/// self's history, as its nr-th output, and through a view the root's.
+void rebase_history(Tensor& self, Node& node, uint32_t nr = 0);
+/// A view that a custom Function returned: in-place operations would go around the user's backward.
+inline bool is_function_view(const Tensor& t) { return t.extra && t.extra->from_function; }
+[[noreturn]] void refuse_function_view(const Tensor& t);
+/// Of a root's CopySlices: the node of the op that wrote through a view; null for other nodes.
+Node* written_by(Node& node);
 
 }  // namespace vivace

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/autograd/grad.h"
+#include "runtime/autograd/layers.h"
 #include "runtime/autograd/rebase.h"
 #include "runtime/autograd/view.h"
 #include "runtime/core/tensor_object.h"
@@ -53,9 +54,13 @@ T* copy_list(const T* from, int64_t n) {
 }
 
 inline void save_tensor(Value& slot, Tensor* t) {
-  slot.tag = t ? Tag::Tensor : Tag::None;
   slot.tensor = t;
-  if (!t) return;
+  if (!t) [[unlikely]] {
+    slot.tag = Tag::None;
+    return;
+  }
+  slot.tag = Tag::Tensor;
+  t->keys |= bit(Key::Watched);
   Py_INCREF(t);
   slot.count = *t->version_;
 }
@@ -121,20 +126,10 @@ void save_results(const NodeInfo& info, Tensor* const* results, Node& node) {
     Value& slot = node.saved()[k];
     // Never the output itself, or the node and its output would keep each other alive.
     slot.tensor = alias(*result).release();
+    result->keys |= bit(Key::Watched);
     slot.tag = Tag::Tensor;
     slot.count = *result->version_;
   }
-}
-
-/// The tensors of a result: itself, or the items of a tuple or list.
-std::span<Tensor*> result_tensors(Object*& result) {
-  if (PyTuple_Check(result))
-    return {reinterpret_cast<Tensor**>(reinterpret_cast<PyTupleObject*>(result)->ob_item),
-            size_t(PyTuple_GET_SIZE(result))};
-  if (PyList_Check(result))
-    return {reinterpret_cast<Tensor**>(reinterpret_cast<PyListObject*>(result)->ob_item),
-            size_t(PyList_GET_SIZE(result))};
-  return {reinterpret_cast<Tensor**>(&result), 1};
 }
 
 Object* record_call(const Op& op, KeySet keys, Value* args) {
@@ -168,6 +163,7 @@ Object* record_call(const Op& op, KeySet keys, Value* args) {
 
 Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   Tensor& self = *args[0].tensor;
+  const KeySet below = (keys & kBelow) | bit(Key::Watched);  // what requires grad may have been saved as an alias
   uint32_t nedges = 0;
   const bool self_grad = needs_grad(&self);
   // An op that overwrites self has no edge to it, and is recorded all the same.
@@ -175,9 +171,10 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   if (tls.grad_mode && self_grad) {
     if (self.is_leaf() && !self.base) refuse_leaf(op, "a leaf Variable");
     if (self.base && needs_grad(self.base) && self.base->is_leaf()) refuse_leaf(op, "a view of a leaf Variable");
+    if (is_function_view(self)) refuse_function_view(self);
   }
-  if (!recording) return redispatch(op, keys & kBelow, args);
-  if (!is_differentiable(self.dtype())) return redispatch(op, keys & kBelow, args);
+  if (!recording) return redispatch(op, below, args);
+  if (!is_differentiable(self.dtype())) return redispatch(op, below, args);
   if (self.base && needs_grad(self.base) && self.base->is_leaf()) refuse_leaf(op, "a view of a leaf Variable");
 
   const NodeInfo& info = *op.node;
@@ -194,7 +191,7 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
     }
   save_arguments(op, args, *node);
   args[0] = self_value;
-  auto owner = Ref<Object>::steal(redispatch(op, keys & kBelow, args));
+  auto owner = Ref<Object>::steal(redispatch(op, below, args));
   rebase_history(self, *node);
   Tensor* results[] = {&self};
   save_results(info, results, *node);

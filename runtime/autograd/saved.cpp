@@ -1,15 +1,16 @@
 // Unpacking of saved tensors.
-#include "generated/ops.h"
+#include "runtime/autograd/apply.h"
+#include "runtime/autograd/explain.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/core/tensor_object.h"
 
 namespace vivace {
 namespace {
 
-std::string forward_line(const Node& node) {
-  return node.code ? str("; the forward operation was at ", python_hooks.describe_line(node.code, node.lasti))
-                   : std::string();
-}
+void identity_apply(Node&, Tensor* const* grads, Tensor** out, Needs) { out[0] = share(grads[0]); }
+
+/// Between a leaf and an alias of it.
+const NodeInfo identity_info = {"AliasBackward0", identity_apply, 1, 0, 1, false, nullptr, nullptr, 0, nullptr};
 
 /// Which edge the k-th saved value belongs to, or -1.
 int edge_of(const NodeInfo& info, int k) {
@@ -20,41 +21,27 @@ int edge_of(const NodeInfo& info, int k) {
 }
 
 /// The value on the graph that is being made: with the history that it had when it was saved.
-TensorRef connected(Node& node, int k, Tensor& t) {
+TensorRef reconnected(Node& node, int k, Tensor& t) {
   const NodeInfo& info = *node.info;
-  if (info.saves[k].from == SaveFrom::Result) {
-    TensorRef output = alias(t);
-    output->grad_fn = &node;
-    Py_INCREF(&node);
-    output->output_nr = info.saves[k].index;
-    output->keys |= bit(Key::Autograd);
-    track(*output);
-    return output;
-  }
+  if (info.saves[k].from == SaveFrom::Result) return with_edge(t, Edge(&node, info.saves[k].index));
   const int e = edge_of(info, k);
   if (e < 0) return TensorRef::share(&t);
   const Edge edge = node.edges()[e];
   if (edge.is_leaf() ? edge.tensor() == &t : edge.node() == t.grad_fn && (!edge || edge.nr() == t.output_nr))
     return TensorRef::share(&t);
-  TensorRef input = alias(t);
-  if (edge && !edge.is_leaf()) {
-    input->grad_fn = edge.node();
-    Py_INCREF(edge.node());
-    input->output_nr = edge.nr();
-    input->keys |= bit(Key::Autograd);
-    track(*input);
-  }
-  return input;
+  return with_edge(t, edge);
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] void refuse_modified(Node& node, int k, const Value& v) {
-  fail(
-      "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of "
-      "dtype ",
-      v.tensor->dtype(), " and shape ", v.tensor->sizes(), ", which ", node.info->name, " saved (",
-      node.info->saves[k].from == SaveFrom::Result ? "its output " : "argument ", node.info->saves[k].index,
-      "), is at version ", *v.tensor->version_, "; expected version ", uint32_t(v.count), " instead",
-      forward_line(node));
+/// What a pack hook made, turned back.
+TensorRef unpacked(Node& node, int k) {
+  const TensorRef t = python_hooks.unpack(node.saved()[k].object);
+  return tls.grad_mode ? reconnected(node, k, *t) : t;
+}
+
+[[gnu::cold, gnu::noinline]] void refuse_saved(Node& node, int k, const Value& v) {
+  const SaveSpec spec = node.info->saves[k];
+  refuse_modified(node, *v.tensor, uint32_t(v.count),
+                  spec.from == SaveFrom::Result ? str("output ", spec.index) : str("argument ", spec.index));
 }
 
 }  // namespace
@@ -62,21 +49,39 @@ TensorRef connected(Node& node, int k, Tensor& t) {
 void refuse_released(const Node& node) {
   fail(
       "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-      "been freed): "
-      "the saved values of ",
-      node.info->name,
-      " were freed. Specify retain_graph=True if you need to backward through the graph a "
-      "second time or if you need to access saved tensors after calling backward",
-      forward_line(node));
+      "been freed): the saved values of ",
+      describe(node),
+      " were freed. Specify retain_graph=True if you need to backward through the graph a second time or if you need "
+      "to access saved tensors after calling backward.");
+}
+
+TensorRef with_edge(const Tensor& t, const Edge& edge) {
+  TensorRef connected = alias(t);
+  if (!edge) return connected;
+  Ref<Node> node;
+  if (edge.is_leaf()) {
+    node = Ref<Node>::steal(new_node(identity_info, 1, 0, 1));
+    set_meta(*node, 0, *edge.tensor());
+    node->edges()[0] = edge;
+    Py_INCREF(edge.object());
+  } else {
+    node = Ref<Node>::share(edge.node());
+    connected->output_nr = edge.nr();
+  }
+  connected->grad_fn = node.release();
+  connected->keys |= bit(Key::Autograd);
+  track(*connected);
+  return connected;
 }
 
 TensorRef saved_tensor(Node& node, int k) {
   const Value& v = node.saved()[k];
-  if (v.tag != Tag::Tensor) return {};
+  if (v.tag != Tag::Tensor) [[unlikely]]
+    return v.tag == Tag::Object ? unpacked(node, k) : TensorRef();
   if (uint32_t(v.count) != *v.tensor->version_) [[unlikely]]
-    refuse_modified(node, k, v);
+    refuse_saved(node, k, v);
   if (tls.grad_mode) [[unlikely]]
-    return connected(node, k, *v.tensor);
+    return reconnected(node, k, *v.tensor);
   return TensorRef::share(v.tensor);
 }
 

@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "generated/ops.h"
+#include "runtime/autograd/explain.h"
 #include "runtime/autograd/formulas/view.h"
 #include "runtime/autograd/grad.h"
+#include "runtime/autograd/hooks.h"
+#include "runtime/autograd/layers.h"
 #include "runtime/autograd/node_object.h"
 #include "runtime/autograd/rebase.h"
 #include "runtime/core/tensor_object.h"
@@ -86,6 +89,8 @@ const NodeInfo copy_slices_info = {"CopySlices", copy_slices_apply, 0, kFunction
 
 void regenerate_view(Tensor& t) {
   Tensor& root = *t.base;
+  if (is_function_view(t)) [[unlikely]]
+    refuse_function_view(t);
   t.epoch = root.epoch;
   if (!root.requires_grad()) {
     Node* old = std::exchange(t.grad_fn, nullptr);
@@ -104,10 +109,29 @@ void regenerate_view(Tensor& t) {
   set_history(t, *node, 0);
 }
 
-void rebase_history(Tensor& self, Node& node) {
+Node* written_by(Node& node) {
+  return node.info == &copy_slices_info && node.nsaves ? reinterpret_cast<Node*>(node.saved()[kFunction].object)
+                                                       : nullptr;
+}
+
+void refuse_function_view(const Tensor& t) {
+  fail(
+      "Output ", t.output_nr, " of ", t.grad_fn ? describe(*t.grad_fn) : "a custom Function",
+      " is a view and is being modified inplace, or its base or another view of it has been. This view was created "
+      "inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
+      "would override the custom backward associated with the custom Function, leading to incorrect gradients. This "
+      "behavior is forbidden. You can fix this by cloning the output of the custom Function.");
+}
+
+void rebase_history(Tensor& self, Node& node, uint32_t nr) {
+  Node* const before = self.grad_fn;
+  const auto owner_before = Ref<Node>::share(before);
+  const uint32_t nr_before = self.output_nr;
   if (!self.base) {
-    set_history(self, node, 0);
+    set_history(self, node, nr);
     ++self.epoch;
+    if (before && self.extra && self.extra->retains_grad) [[unlikely]]
+      move_retain_hook(*before, nr_before, node, nr);
     return;
   }
   set_meta(node, 0, self);
@@ -129,24 +153,34 @@ void rebase_history(Tensor& self, Node& node) {
   function.tag = Tag::Object;
   function.object = &node;
   Py_INCREF(&node);
+  Node* const root_before = root.grad_fn;
+  const auto owner_root = Ref<Node>::share(root_before);
+  const uint32_t root_nr = root.output_nr;
   set_history(root, *slices, 0);
   ++root.epoch;
   regenerate_view(self);
+  if (root_before && root.extra && root.extra->retains_grad) [[unlikely]]
+    move_retain_hook(*root_before, root_nr, *slices, 0);
+  if (before && self.extra && self.extra->retains_grad) [[unlikely]]
+    move_retain_hook(*before, nr_before, *self.grad_fn, self.output_nr);
 }
+
+/// A write through a view is a write to its root.
+static KeySet watched_root(const Tensor& t) { return t.base ? t.base->keys & bit(Key::Watched) : 0; }
 
 Object* view_kernel(const Op& op, KeySet keys, Value* args) {
   KeySet found = 0;
   for (uint32_t m = op.tensor_args; m; m &= m - 1) {
     if (Tensor* t = args[__builtin_ctz(m)].tensor) {
       sync_view(*t);
-      found |= t->keys;
+      found |= t->keys | watched_root(*t);
     }
   }
   for (uint32_t m = op.list_args; m; m &= m - 1) {
     for (Tensor* t : args[__builtin_ctz(m)].tensor_list()) {
       if (!t) continue;
       sync_view(*t);
-      found |= t->keys;
+      found |= t->keys | watched_root(*t);
     }
   }
   return redispatch(op, (keys | (found & ~tls.exclude)) & below(Key::View), args);

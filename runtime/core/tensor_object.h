@@ -25,8 +25,11 @@ struct TensorExtra {
   Node* accumulate_grad = nullptr;  // borrowed: the AccumulateGrad object that next_functions showed, while it lives
   Object* hooks = nullptr;          // owned: dict of id -> callable
   Object* post_accumulate_hooks = nullptr;
+  Object* accumulate_pre_hooks = nullptr;  // of the AccumulateGrad object, which comes and goes
+  Object* accumulate_post_hooks = nullptr;
   Object* name = nullptr;
   bool retains_grad = false;
+  bool from_function = false;  // a view that a custom Function returned
 };
 
 /// An exact Tensor with null references; keys, dims and storage are the caller's to set.

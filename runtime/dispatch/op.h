@@ -3,6 +3,7 @@
 // as an array of Values in schema order, with all defaults filled in, and returns a new reference (a Tensor, a tuple or
 // list of tensors, a number).
 #pragma once
+#include <span>
 #include <string_view>
 
 #include "runtime/core/tensor.h"
@@ -175,6 +176,17 @@ inline Object* dispatch(const Op& op, KeySet keys, Value* args) {
 /// Union of the keys of all tensors among the arguments; CPU if there are none. An absent Tensor? argument is a null
 /// pointer.
 KeySet gather_keys(const Op& op, const Value* args);
+
+/// The objects of a result, tensors or None: itself, or the items of a tuple or list.
+inline std::span<Tensor*> result_tensors(Object*& result) {
+  if (PyTuple_Check(result))
+    return {reinterpret_cast<Tensor**>(reinterpret_cast<PyTupleObject*>(result)->ob_item),
+            size_t(PyTuple_GET_SIZE(result))};
+  if (PyList_Check(result))
+    return {reinterpret_cast<Tensor**>(reinterpret_cast<PyListObject*>(result)->ob_item),
+            size_t(PyList_GET_SIZE(result))};
+  return {reinterpret_cast<Tensor**>(&result), 1};
+}
 
 /// Finds an op by name and overload; null if there is none.
 Op* find_op(std::string_view name, std::string_view overload);

@@ -1,0 +1,20 @@
+// What errors of backward say: the operator, the shapes, and the line of the forward call.
+#pragma once
+#include <string>
+
+#include "runtime/autograd/node.h"
+
+namespace vivace {
+
+/// "MulBackward0 (output of shape [2, 3]; forward operation at train.py:12 in f)".
+std::string describe(const Node& node);
+
+/// Adds to the error that is being handled, of either kind, which node was running; rethrows it.
+[[noreturn]] void rethrow_in(const Node& node);
+
+[[noreturn]] void refuse_modified(const Node& node, const Tensor& saved, uint32_t version, const std::string& what);
+
+/// Anomaly mode: throws if a gradient that `node` computed has a NaN.
+void check_no_nan(Node& node, Tensor* const* computed);
+
+}  // namespace vivace
