@@ -120,7 +120,7 @@ def write_loop(name: str, where: Where, type: str, body: Expr, operands: int, ma
     order = ex.nodes(body)
     used = {n.args[0] for n in order if n.op == "param"}
     reads = any(u.startswith("q") for u in used)
-    lines = [f"// {where}", f"void {name}(char* const* p, int64_t n, const Param*{' q' if reads else ''}) {{"]
+    lines = [f"// {where.mark}", f"void {name}(char* const* p, int64_t n, const Param*{' q' if reads else ''}) {{"]
     lines.append(f"  auto* out = reinterpret_cast<{out_element}*>(p[0]);")
     for i in range(operands):
         if not used & {f"x{i}", f"x{i}_re", f"x{i}_im"}:

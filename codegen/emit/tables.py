@@ -1,4 +1,4 @@
-"""Op objects, their argument tables and kernels, call wrappers: tables_*.cpp, ops.h, op_objects.h, all_ops.cpp."""
+"""Op objects, their argument tables and kernels, call wrappers (tables/*.cpp), and the list of all (all_ops.cpp)."""
 
 from __future__ import annotations
 
@@ -18,42 +18,16 @@ InfoOf = Callable[[Entry], str]
 
 
 def emit(plan: Plan, node_of: NodeOf, info_of: InfoOf) -> dict[str, str]:
-    files = {}
-    for name, entries in plan.groups():
-        files[f"tables_{name}.cpp"] = _group(plan, entries, node_of, info_of)
-    schemas = [op.schema for op in plan.ops]
-    declarations = [
-        _banner_line(entry) + "\n" + "\n".join(_declare(op) for op in _called(plan, entry)) for entry in plan.entries
-    ]
-    files["ops.h"] = render("ops.h.in", arrays=cpp.int_arrays(schemas), declarations=declarations)
-    files["op_objects.h"] = render("op_objects.h.in", declarations=[f"extern Op {op.symbol};" for op in plan.ops])
-    files["all_ops.cpp"] = render("all_ops.cpp.in", ops=[f"    &op::{op.symbol}," for op in plan.ops])
-    functions = kernel_functions(plan.ops)
-    parts = {
-        space: [f"{f.declaration}  // {f.entry.where}" for f in functions if f.namespace == space]
-        for space in ("meta", "kernels", "composite")
-    }
-    files["kernels.h"] = render("kernels.h.in", **parts)
+    files = {f"tables/{name}.cpp": _file(plan, entries, node_of, info_of) for name, entries in plan.files().items()}
+    files["all_ops.cpp"] = render(
+        "all_ops.cpp.in",
+        declarations=[f"extern Op {op.symbol};" for op in plan.ops],
+        ops=[f"    &op::{op.symbol}," for op in plan.ops],
+    )
     return files
 
 
-def _banner_line(entry: Entry) -> str:
-    return f"// {entry.where}"
-
-
-def _called(plan: Plan, entry: Entry) -> list[OpPlan]:
-    return [op for op in plan.ops_of(entry) if op.op_class != "Out"]
-
-
-def _returned(op: OpPlan) -> str:
-    return "Tensor&" if op.op_class == "InPlace" else cpp.result_of(op.schema.returns)
-
-
-def _declare(op: OpPlan) -> str:
-    return f"{_returned(op)} {op.symbol}({cpp.parameters(op.schema.arguments, defaults=True)});"
-
-
-def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -> str:
+def _file(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -> str:
     ops = [op for entry in entries for op in plan.ops_of(entry)]
     # Declared here rather than included: an edit of another entry must not compile this file again.
     lines = []
@@ -66,12 +40,10 @@ def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -
     lines += _namespace("nodes", [f"extern const NodeInfo {n};" for n in nodes])
     lines += _namespace("op", [f"extern Op {op.symbol};" for op in ops])
     bodies = Bodies(plan)
-    definitions = [
-        f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([op.schema for op in ops])
-    ]
+    definitions: list[str] = []
     for entry in entries:
         for op in plan.ops_of(entry):
-            definitions.append(f"\n// {op.schema}\n// {entry.where}")
+            definitions.append(f"\n// {op.schema}\n// {entry.where.mark}")
             if op.functional is None and isinstance(entry, Composite) and entry.body is not None:
                 definitions += bodies.function(op)
             definitions += _kernels(op)
@@ -79,7 +51,7 @@ def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -
     wrappers = [_wrapper(op) for op in ops if op.op_class != "Out"]
     return render(
         "tables.cpp.in",
-        source=str(entries[0].where).rpartition(":")[0],
+        source=entries[0].where.path,
         declarations=[*lines, *bodies.declarations()],
         definitions=definitions,
         ops=[_op(op, node_of, info_of) for op in ops],
@@ -231,7 +203,7 @@ def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
 
 def _wrapper(op: OpPlan) -> str:
     schema = op.schema
-    head = f"{_returned(op)} {op.symbol}({cpp.parameters(schema.arguments)}) {{"
+    head = f"{op.returned} {op.symbol}({cpp.parameters(schema.arguments)}) {{"
     values = []
     for a in schema.arguments:
         if a.name in cpp.DROPPED:

@@ -6,7 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "generated/ops.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/explain.h"
 #include "runtime/autograd/formulas/view.h"
 #include "runtime/autograd/grad.h"

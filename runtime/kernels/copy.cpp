@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "generated/kernels/index/gather.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/half_loops.h"
 #include "runtime/loop/nest.h"

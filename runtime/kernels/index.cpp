@@ -2,7 +2,7 @@
 // offsets into self, checked once; the dims that are not indexed are nests of runs before and after.
 #include <cstring>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/select.h"
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"

@@ -2,7 +2,7 @@
 #include "runtime/kernels/matmul.h"
 #include <string_view>
 
-#include "generated/kernels.h"
+#include "generated/kernels/linalg/products.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/isa/dense.h"
