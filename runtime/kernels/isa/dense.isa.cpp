@@ -69,19 +69,18 @@ VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64
     }
   }
   VIVACE_UNROLL
-  for (int r = 0; r < kRows; ++r)
-    VIVACE_UNROLL
-    for (int v = 0; v < kVectors; ++v) {
-      T* to = c + r * c_rows + v * kN;
-      const T* from = added + r * added_rows + v * kN;
-      Vec<T> y = sum[r][v] * alpha;
-      const bool part = kPart && v == kVectors - 1;
-      if (beta != 0) y = fma(splat(beta), part ? load_part(from, left) : load(from), y);
-      if (part)
-        store_part(to, y, left);
-      else
-        store(to, y);
-    }
+  for (int r = 0; r < kRows; ++r) VIVACE_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    T* to = c + r * c_rows + v * kN;
+    const T* from = added + r * added_rows + v * kN;
+    Vec<T> y = sum[r][v] * alpha;
+    const bool part = kPart && v == kVectors - 1;
+    if (beta != 0) y = fma(splat(beta), part ? load_part(from, left) : load(from), y);
+    if (part)
+      store_part(to, y, left);
+    else
+      store(to, y);
+  }
 }
 
 /// Rows of a tile of so many vectors: enough sums to keep the units busy, few enough for the registers.
