@@ -259,6 +259,7 @@ def _info(n: NodePlan) -> str:
     returns = n.op.schema.returns
     noutputs = 0 if returns and returns[0].type.is_list else len(returns)
     nondiff = sum(1 << i for i in n.entry.nondiff)
+    lists = any(a.type.is_tensor_list for a in n.op.schema.inputs)
     fields = [
         f".name = {cpp.string(n.name)}",
         f".apply = apply_{n.symbol}",
@@ -269,6 +270,7 @@ def _info(n: NodePlan) -> str:
         f".edge_args = edges_of_{n.symbol}" if n.edges else "",
         f".saves = saves_of_{n.symbol}" if n.saves else "",
         f".nondiff_outputs = {nondiff:#x}" if nondiff else "",
+        ".fixed_shape = true" if noutputs and not lists else "",
     ]
     lines.append(f"extern const NodeInfo {n.symbol};")
     lines.append(wrap(f"const NodeInfo {n.symbol} = {{", [f for f in fields if f], "};"))
