@@ -248,6 +248,18 @@ Object* output(Object* const* keyword_values, Object* kwnames, Py_ssize_t nr) {
   return false;
 }
 
+/// Without tensors and without a device named, an operator that takes a device runs on the default one.
+void choose_device(const Op& op, BoundCall& call) {
+  call.keys = bit(Key::CPU);
+  const Device device = default_device();
+  if (device.type == DeviceType::CPU) return;
+  for (int i = 0; i < op.nargs; ++i) {
+    if (op.args[i].kind != ArgKind::Device) continue;
+    call.args[i] = Value::of(device);
+    call.keys = backend_key(device.type);
+  }
+}
+
 }  // namespace
 
 bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames,
@@ -316,7 +328,7 @@ bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* arg
     }
     return refuse(why, "got multiple values for an argument");
   }
-  if (!call.keys) call.keys = bit(Key::CPU);
+  if (!call.keys) choose_device(op, call);
   return true;
 }
 

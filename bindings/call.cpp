@@ -114,8 +114,7 @@ Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssi
 
 /// Arguments from position `from` on take their defaults.
 inline void fill_defaults(const Op& op, int from, Value* args) {
-  if (from < op.nargs) args[from] = op.args[from].fallback;  // an operator has one at most, nearly always
-  for (int i = from + 1; i < op.nargs; ++i) args[i] = op.args[i].fallback;
+  for (int i = from; i < op.nargs; ++i) args[i] = op.args[i].fallback;
 }
 
 /// The method that stands for `a OP b` with a's type on the right: "__rsub__".
@@ -143,6 +142,9 @@ Object* call_operator_slow(const Operator& op, Object* a, Object* b) {
   Object* both[] = {a, b};
   Scalar s;
   if (is_tensor(a)) {
+    TensorRef array;
+    if ((op.packet->name == std::string_view("eq") || op.packet->name == std::string_view("ne")) && is_numpy_array(b))
+      array = tensor_from_numpy(b, false), both[1] = array.object();
     for (const Op* candidate : {op.tensor_tensor, op.tensor_scalar})
       if (candidate && bind_arguments(*candidate, false, a, both + 1, 1, nullptr, call, nullptr))
         return dispatch(*candidate, call.keys, call.args);

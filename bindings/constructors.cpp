@@ -45,6 +45,13 @@ TensorRef without_copy(Object* data) {
   return {};
 }
 
+/// The device that was named, or else the default one if it is not the CPU, where data comes from.
+std::optional<Device> device_or_default(const char* function, Object* value) {
+  std::optional<Device> device = device_argument(function, value);
+  if (!device && default_device().type != DeviceType::CPU) device = default_device();
+  return device;
+}
+
 void refuse_pinning(const char* function, Object* pin_memory) {
   if (bool_argument(function, "pin_memory", pin_memory, false))
     fail("pin_memory=True requires a CUDA or other accelerator backend; vivace runs on the CPU.");
@@ -52,20 +59,22 @@ void refuse_pinning(const char* function, Object* pin_memory) {
 
 Object* tensor(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords) {
   return guarded([&]() -> Object* {
-    if (nargs == 1 && !keywords && !is_tensor(args[0])) [[likely]]
-      return tensor_from_data(args[0], nullptr, nullptr).release();
+    if (nargs == 1 && !keywords && !is_tensor(args[0])) [[likely]] {
+      const Device device = default_device();
+      return tensor_from_data(args[0], nullptr, &device).release();
+    }
     static constexpr Signature signature = {"tensor", 1, 1, {"data", "dtype", "device", "requires_grad", "pin_memory"}};
     Object* a[5];
     sort_arguments(signature, args, nargs, keywords, a);
     const auto dtype = dtype_argument("tensor", a[1]);
-    const auto device = device_argument("tensor", a[2]);
+    const Device device = device_argument("tensor", a[2]).value_or(default_device());
     const bool requires_grad = bool_argument("tensor", "requires_grad", a[3], false);
     refuse_pinning("tensor", a[4]);
     if (is_tensor(a[0]))
       warn(
           "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
           "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
-    return finish(tensor_from_data(a[0], pointer(dtype), pointer(device)), requires_grad);
+    return finish(tensor_from_data(a[0], pointer(dtype), &device), requires_grad);
   });
 }
 
@@ -75,7 +84,7 @@ Object* as_tensor(Object*, Object* const* args, Py_ssize_t nargs, Object* keywor
     Object* a[3];
     sort_arguments(signature, args, nargs, keywords, a);
     const auto dtype = dtype_argument("as_tensor", a[1]);
-    const auto device = device_argument("as_tensor", a[2]);
+    const std::optional<Device> device = device_or_default("as_tensor", a[2]);
     if (const TensorRef same = without_copy(a[0])) return convert(*same, dtype, device).release();
     return tensor_from_data(a[0], pointer(dtype), pointer(device)).release();
   });
@@ -149,7 +158,7 @@ Object* asarray(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords
     Object* a[5];
     sort_arguments(signature, args, nargs, keywords, a);
     const auto dtype = dtype_argument("asarray", a[1]);
-    const auto device = device_argument("asarray", a[2]);
+    const std::optional<Device> device = device_or_default("asarray", a[2]);
     const bool always_copy = bool_argument("asarray", "copy", a[3], false);
     const bool never_copy = a[3] && a[3] != Py_None && !always_copy;
     const bool given = a[4] && a[4] != Py_None;
@@ -188,7 +197,16 @@ Object* new_tensor(Object* self, Object* const* args, Py_ssize_t nargs, Object* 
 
 /// t.new(...): the constructor of old, for t's dtype.
 Object* new_legacy(Object* self, Object* args, Object* kwargs) {
-  return legacy_tensor_new(reinterpret_cast<Tensor*>(self)->dtype(), args, kwargs);
+  return legacy_tensor_new(reinterpret_cast<Tensor*>(self)->dtype(), args, kwargs, false);
+}
+
+/// _typed_new(dtype, args, kwargs): what torch.FloatTensor(*args, **kwargs) and its kin make.
+Object* typed_new(Object*, Object* const* args, Py_ssize_t nargs) {
+  return guarded([&] {
+    DType dtype;
+    if (nargs != 3 || !unwrap_dtype(args[0], &dtype)) fail_type("_typed_new expects a dtype, a tuple and a dict");
+    return legacy_tensor_new(dtype, args[1], args[2], false);
+  });
 }
 
 }  // namespace
@@ -203,6 +221,7 @@ PyMethodDef kConstructorMethods[] = {
 };
 
 PyMethodDef kConstructorFunctions[] = {
+    fast_function("_typed_new", typed_new, nullptr),
     factory_function<"torch.tensor", tensor>(
         "tensor(data, *, dtype=None, device=None, requires_grad=False) -> Tensor\n\n"
         "A new tensor of numbers, nested sequences or arrays; data is copied."),

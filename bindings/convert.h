@@ -47,6 +47,8 @@ Object* wrap_tuple(IntList values);
 bool unwrap_dtype(Object* object, DType* out);
 /// torch.device or a string; an int stands for an accelerator. Throws for a device that does not exist here.
 bool unwrap_device(Object* object, Device* out);
+/// Where this thread makes tensors if no device is named.
+Device default_device();
 bool unwrap_layout(Object* object, Layout* out);
 bool unwrap_memory_format(Object* object, MemoryFormat* out);
 

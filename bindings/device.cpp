@@ -2,6 +2,8 @@
 // can be used, and `unwrap_device`, which every argument goes through, says so.
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings/convert.h"
 #include "bindings/init.h"
@@ -11,9 +13,13 @@ namespace vivace {
 
 namespace {
 
+/// Those of DeviceType first.
 constexpr const char* kDeviceTypes[] = {"cpu",    "meta",   "cuda",   "privateuseone", "ipu", "xpu",  "mkldnn",
                                         "opengl", "opencl", "ideep",  "hip",           "ve",  "fpga", "maia",
                                         "xla",    "lazy",   "vulkan", "mps",           "hpu", "mtia"};
+
+thread_local Device default_of_thread;
+thread_local std::vector<Device> entered;  // what the with blocks of this thread found
 constexpr uint8_t kCpu = uint8_t(DeviceType::CPU), kMeta = uint8_t(DeviceType::Meta);
 
 DeviceObject& device_of(Object* self) { return *reinterpret_cast<DeviceObject*>(self); }
@@ -64,7 +70,8 @@ std::string_view text_of(Object* string) {
 }
 
 [[noreturn]] void refuse(std::string_view device) {
-  fail("vivace runs on the CPU: device '", device, "' can't be used (Torch not compiled with CUDA enabled)");
+  fail("vivace runs on the CPU: device '", device, "' can't be used",
+       device == "cuda" ? " (Torch not compiled with CUDA enabled)" : "");
 }
 
 std::string text_of(const DeviceObject& d) {
@@ -131,7 +138,49 @@ Object* get_index(Object* self, void*) {
   return PyLong_FromLong(device_of(self).index);
 }
 
-PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, kNoMethod};
+/// `with device:` makes it the default.
+Object* device_enter(Object* self, Object*) {
+  return guarded([&] {
+    Device device;
+    unwrap_device(self, &device);
+    entered.push_back(std::exchange(default_of_thread, device));
+    return Py_NewRef(self);
+  });
+}
+Object* device_exit(Object*, Object* const*, Py_ssize_t) {
+  return guarded([&]() -> Object* {
+    if (entered.empty()) fail("this device's with block was not entered");
+    default_of_thread = entered.back();
+    entered.pop_back();
+    Py_RETURN_NONE;
+  });
+}
+
+Object* get_default(Object*, Object*) {
+  return guarded([&] { return wrap(default_of_thread); });
+}
+Object* set_default(Object*, Object* device) {
+  return guarded([&]() -> Object* {
+    Device wanted;
+    if (device != Py_None && !unwrap_device(device, &wanted))
+      fail_type("set_default_device(): argument 'device' must be torch.device, not ", Py_TYPE(device)->tp_name);
+    default_of_thread = wanted;
+    Py_RETURN_NONE;
+  });
+}
+PyMethodDef functions[] = {
+    {"get_default_device", get_default, METH_NOARGS, "The device that tensors are made on if none is named."},
+    {"set_default_device", set_default, METH_O,
+     "set_default_device(device): sets where tensors are made, in this thread; None: on the CPU."},
+    kNoMethod,
+};
+
+PyMethodDef device_methods[] = {
+    {"__reduce__", device_reduce, METH_NOARGS, nullptr},
+    {"__enter__", device_enter, METH_NOARGS, nullptr},
+    fast_function("__exit__", device_exit, nullptr),
+    kNoMethod,
+};
 PyGetSetDef device_attributes[] = {
     attribute("type", [](Object* self, void*) { return PyUnicode_FromString(kDeviceTypes[device_of(self).kind]); }),
     attribute("index", get_index),
@@ -179,6 +228,11 @@ bool unwrap_device(Object* object, Device* out) {
   return true;
 }
 
-void init_device(Object* module) { checked(PyModule_AddType(module, &device_type)); }
+Device default_device() { return default_of_thread; }
+
+void init_device(Object* module) {
+  checked(PyModule_AddType(module, &device_type));
+  checked(PyModule_AddFunctions(module, functions));
+}
 
 }  // namespace vivace

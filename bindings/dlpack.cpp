@@ -41,7 +41,7 @@ struct DLManagedTensorVersioned {
 };
 enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
 constexpr int32_t kCpuDevice = 1;
-constexpr uint64_t kCopied = 2;
+constexpr uint64_t kReadOnly = 1, kCopied = 2;
 
 template <class Managed>
 constexpr bool kVersioned = std::is_same_v<Managed, DLManagedTensorVersioned>;
@@ -131,7 +131,7 @@ Object* tensor_dlpack(Object* self, Object* const* args, Py_ssize_t nargs, Objec
     sort_arguments(signature, args, nargs, keywords, a);
     auto t = TensorRef::share(reinterpret_cast<Tensor*>(self));
     check_exportable(*t);
-    if (a[0] && a[0] != Py_None && a[0] != Py_False) fail("__dlpack__(): tensors on the CPU have no stream");
+    if (int_argument("__dlpack__", "stream", a[0], -1) != -1) fail("__dlpack__(): tensors on the CPU have no stream");
     int64_t device = kCpuDevice, version = 0;
     if (a[2] && a[2] != Py_None && PyTuple_Check(a[2]) && PyTuple_GET_SIZE(a[2]) == 2)
       device = int_argument("__dlpack__", "dl_device", PyTuple_GET_ITEM(a[2], 0), kCpuDevice);
@@ -162,6 +162,12 @@ TensorRef import_capsule(Object* capsule) {
   if (!managed) throw PythonError{};
   if constexpr (kVersioned<Managed>)
     if (managed->major > 1) fail("from_dlpack(): DLPack version ", managed->major, " is not supported");
+  if constexpr (kVersioned<Managed>)
+    if (managed->flags & kReadOnly)
+      checked(PyErr_WarnEx(PyExc_UserWarning,
+                           "The array is read-only, and tensors are not: writing to the tensor would change it anyway. "
+                           "Copy it first, with from_dlpack(..., copy=True).",
+                           1));
   const DLTensor& d = managed->tensor;
   if (d.device.type != kCpuDevice) fail("from_dlpack(): the data lies on a device that vivace does not have");
   if (d.ndim > kMaxDims) fail("from_dlpack(): more than ", kMaxDims, " dimensions");
@@ -176,8 +182,13 @@ TensorRef import_capsule(Object* capsule) {
   return tensor_over(wrap_storage(data, nbytes, release_import<Managed>, managed), dtype, sizes, strides, 0);
 }
 
+struct Options {
+  Object* copy;  // null: as the other library likes
+  bool to_cpu;
+};
+
 /// The capsule of an object, asking for version 1 first.
-Ref<Object> capsule_of(Object* source) {
+Ref<Object> capsule_of(Object* source, const Options& wanted) {
   if (PyCapsule_CheckExact(source)) return Ref<Object>::share(source);
   const auto method = Ref<Object>::steal(PyObject_GetAttrString(source, "__dlpack__"));
   if (!method) {
@@ -186,8 +197,13 @@ Ref<Object> capsule_of(Object* source) {
   }
   const auto none = Ref<Object>::steal(checked(PyTuple_New(0)));
   const auto options = Ref<Object>::steal(checked(Py_BuildValue("{s:(ii)}", "max_version", 1, 0)));
+  if (wanted.copy) checked(PyDict_SetItemString(options.get(), "copy", wanted.copy));
+  if (wanted.to_cpu) {
+    const auto cpu = Ref<Object>::steal(checked(Py_BuildValue("(ii)", kCpuDevice, 0)));
+    checked(PyDict_SetItemString(options.get(), "dl_device", cpu.get()));
+  }
   auto capsule = Ref<Object>::steal(PyObject_Call(method.get(), none.get(), options.get()));
-  if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
+  if (!capsule && !wanted.copy && PyErr_ExceptionMatches(PyExc_TypeError)) {
     PyErr_Clear();
     capsule = Ref<Object>::steal(PyObject_CallNoArgs(method.get()));
   }
@@ -195,14 +211,25 @@ Ref<Object> capsule_of(Object* source) {
   return capsule;
 }
 
-Object* from_dlpack(Object*, Object* source) {
+TensorRef import_any(Object* source, const Options& options) {
+  const Ref<Object> capsule = capsule_of(source, options);
+  if (PyCapsule_IsValid(capsule.get(), kCapsule<DLManagedTensorVersioned>))
+    return import_capsule<DLManagedTensorVersioned>(capsule.get());
+  if (PyCapsule_IsValid(capsule.get(), kCapsule<DLManagedTensor>))
+    return import_capsule<DLManagedTensor>(capsule.get());
+  fail("from_dlpack received an invalid capsule. Note that a DLTensor capsule can be consumed only once.");
+}
+
+Object* from_dlpack(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords) {
   return guarded([&]() -> Object* {
-    const Ref<Object> capsule = capsule_of(source);
-    if (PyCapsule_IsValid(capsule.get(), kCapsule<DLManagedTensorVersioned>))
-      return import_capsule<DLManagedTensorVersioned>(capsule.get()).release();
-    if (PyCapsule_IsValid(capsule.get(), kCapsule<DLManagedTensor>))
-      return import_capsule<DLManagedTensor>(capsule.get()).release();
-    fail("from_dlpack received an invalid capsule. Note that a DLTensor capsule can be consumed only once.");
+    static constexpr Signature signature = {"from_dlpack", 1, 1, {"ext_tensor", "device", "copy"}};
+    Object* a[3];
+    sort_arguments(signature, args, nargs, keywords, a);
+    const std::optional<Device> device = device_argument("from_dlpack", a[1]);
+    Options options = {a[2] && a[2] != Py_None ? a[2] : nullptr, device.has_value()};
+    TensorRef t = import_any(a[0], options);
+    if (device && device->type != DeviceType::CPU) return tensor_from_data(t.object(), nullptr, &*device).release();
+    return t.release();
   });
 }
 
@@ -213,8 +240,9 @@ Object* to_dlpack(Object*, Object* tensor) {
 }  // namespace
 
 PyMethodDef kDlpackFunctions[] = {
-    {"from_dlpack", from_dlpack, METH_O,
-     "from_dlpack(source) -> Tensor\n\nA tensor that shares the memory of another library's array."},
+    factory_function<"torch.from_dlpack", from_dlpack>(
+        "from_dlpack(ext_tensor, *, device=None, copy=None) -> Tensor\n\nA tensor that shares the memory of another "
+        "library's array, unless a copy is asked for."),
     {"to_dlpack", to_dlpack, METH_O, "to_dlpack(tensor) -> capsule"},
     kNoMethod,
 };

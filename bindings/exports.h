@@ -14,7 +14,7 @@ void init_generator(Object* module);
 void init_grad_modes(Object* module);
 /// Adds set_num_threads and its kin.
 void init_threads(Object* module);
-/// Adds what saving and loading needs of storages.
+/// Adds the type of storages and what makes tensors over them.
 void init_storages(Object* module);
 
 // functions of the module
@@ -27,6 +27,7 @@ extern PyMethodDef kDlpackFunctions[];       // from_dlpack
 extern PyMethodDef kConstructorMethods[];  // new_tensor, new
 extern PyMethodDef kItemMethods[];         // item, tolist, __complex__, __contains__, ...
 extern PyMethodDef kNumpyMethods[];        // numpy, __array__
+extern PyMethodDef kStorageMethods[];      // untyped_storage, share_memory_
 extern PyMethodDef kDlpackMethods[];       // __dlpack__, __dlpack_device__
 extern PyGetSetDef kNumpyGetSets[];        // __array_interface__, __array_struct__
 
@@ -43,6 +44,7 @@ Object* tensor_float(Object* self);                                  // nb_float
 Object* tensor_index(Object* self);                                  // nb_index
 
 /// torch.Tensor(...) and the typed classes of old: data, sizes, a storage or nothing.
-Object* legacy_tensor_new(DType dtype, Object* args, Object* kwargs);
+/// `any_dtype`: a tensor as data may have another dtype.
+Object* legacy_tensor_new(DType dtype, Object* args, Object* kwargs, bool any_dtype);
 
 }  // namespace vivace

@@ -2,9 +2,7 @@
 // index_put_.
 #include "bindings/exports.h"
 #include "bindings/indexing.h"
-#include "generated/ops/factory/convert.h"
-#include "generated/ops/index/select.h"
-#include "generated/ops/view/parts.h"
+#include "generated/ops.h"
 
 namespace vivace {
 

@@ -5,10 +5,7 @@
 #include <algorithm>
 
 #include "bindings/exports.h"
-#include "generated/ops/index/select.h"
-#include "generated/ops/view/dims.h"
-#include "generated/ops/view/parts.h"
-#include "generated/ops/view/regroup.h"
+#include "generated/ops.h"
 
 namespace vivace {
 

@@ -11,11 +11,11 @@ constexpr const char* kClassNames[kNumDTypes] = {
     "IntTensor",      "UInt32Tensor", "LongTensor",   "UInt64Tensor",       "HalfTensor",
     "BFloat16Tensor", "FloatTensor",  "DoubleTensor", "ComplexFloatTensor", "ComplexDoubleTensor"};
 
-TensorRef from_data(DType dtype, Object* data) {
+TensorRef from_data(DType dtype, Object* data, bool any_dtype) {
   if (is_tensor(data)) {
     auto& t = *reinterpret_cast<Tensor*>(data);
-    if (dtype != default_dtype && t.dtype() != dtype)
-      fail_type("expected a tensor of ", dtype, " (got ", t.dtype(), ")");
+    if (!any_dtype && t.dtype() != dtype)
+      fail_type(legacy_class_name(dtype), "() expects a tensor of ", dtype, " (got ", t.dtype(), ")");
     return alias(t);
   }
   if (PyUnicode_Check(data)) fail_type("new(): invalid data type 'str'");
@@ -27,7 +27,7 @@ TensorRef from_data(DType dtype, Object* data) {
 
 const char* legacy_class_name(DType dtype) { return kClassNames[int(dtype)]; }
 
-Object* legacy_tensor_new(DType dtype, Object* args, Object* kwargs) {
+Object* legacy_tensor_new(DType dtype, Object* args, Object* kwargs, bool any_dtype) {
   return guarded([&]() -> Object* {
     Object *const *given = reinterpret_cast<PyTupleObject*>(args)->ob_item, *data = nullptr;
     const Py_ssize_t n = PyTuple_GET_SIZE(args);
@@ -36,17 +36,22 @@ Object* legacy_tensor_new(DType dtype, Object* args, Object* kwargs) {
     while (kwargs && PyDict_Next(kwargs, &at, &keyword, &value)) {
       if (PyUnicode_CompareWithASCIIString(keyword, "device") == 0) {
         const auto device = device_argument("new", value);
-        if (device && device->type != DeviceType::CPU) fail("legacy constructor expects device type: cpu");
+        if (device && device->type != DeviceType::CPU)
+          fail("legacy constructor expects device type: cpu but device type: ", name(device->type), " was passed");
       } else if (PyUnicode_CompareWithASCIIString(keyword, "data") == 0 && n == 0) {
         data = value;
       } else {
         fail_type("new() received an invalid keyword argument '", PyUnicode_AsUTF8(keyword), "'");
       }
     }
-    if (!data && n == 1 && !PyLong_Check(given[0]) && !is_size(given[0]) &&
+    if (!data && n == 1 && (!PyLong_Check(given[0]) || PyBool_Check(given[0])) && !is_size(given[0]) &&
         numpy_scalar_kind(given[0]) != NumpyKind::Int)
       data = given[0];
-    if (data) return from_data(dtype, data).release();
+    if (data && PyObject_HasAttrString(data, "_elements")) {  // a TypedStorage
+      auto elements = Ref<Object>::steal(checked(PyObject_CallMethod(data, "_elements", nullptr)));
+      return from_data(dtype, elements.get(), any_dtype).release();
+    }
+    if (data) return from_data(dtype, data, any_dtype).release();
     Dims sizes;
     if (n == 0) return empty({0}, dtype).release();
     if (n == 1 && is_size(given[0])) {

@@ -7,7 +7,7 @@
 #include "bindings/convert.h"
 #include "bindings/override.h"
 #include "bindings/register_hooks.h"
-#include "generated/ops/view/regroup.h"
+#include "generated/ops.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/view.h"
 #include "runtime/dispatch/keys.h"
@@ -117,6 +117,11 @@ int set_data(Object* self, Object* value, void*) {
     assume_data(tensor_of(self), tensor_of(value));
     return 0;
   });
+}
+
+Object* get_retains_grad(Object* self, void*) {
+  const TensorExtra* e = tensor_of(self).extra;
+  return PyBool_FromLong(e && e->retains_grad);
 }
 
 Object* get_name(Object* self, void*) {
@@ -276,6 +281,7 @@ PyGetSetDef kTensorAttributes[] = {
     tensor_attribute<"_backward_hooks", get_backward_hooks>("The hooks of a leaf by id, or None."),
     tensor_attribute<"output_nr", get_output_nr>("Which output of grad_fn this is."),
     tensor_attribute<"name", get_name, set_name>(),
+    tensor_attribute<"retains_grad", get_retains_grad>("Whether backward() fills .grad though this is no leaf."),
     tensor_attribute<"is_cpu", get_is_cpu>(),
     tensor_attribute<"is_meta", get_is_meta>(),
     tensor_attribute<"is_cuda", get_false>(),

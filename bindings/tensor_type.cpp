@@ -9,12 +9,10 @@
 
 #include "bindings/convert.h"
 #include "bindings/exports.h"
-#include "bindings/frame.h"
 #include "bindings/override.h"
 #include "bindings/packet.h"
 #include "bindings/tensor_attributes.h"
 #include "runtime/autograd/grad.h"
-#include "runtime/core/pool.h"
 
 namespace vivace {
 namespace {
@@ -49,30 +47,17 @@ int tensor_clear(Object* self) {
   return 0;
 }
 
-/// Frees what few tensors have. It may run Python code, which must not see an error that is set.
-[[gnu::noinline]] void drop_rare(Tensor& t) {
-  PyObject *type, *value, *traceback;
-  const bool raised = PyErr_Occurred();
-  if (raised) PyErr_Fetch(&type, &value, &traceback);
-  if (t.weakrefs) PyObject_ClearWeakRefs(&t);
-  tensor_clear(&t);
-  free_extra(t);
-  if (raised) PyErr_Restore(type, value, traceback);
-}
-
-inline bool any(const void* a, const void* b, const void* c, const void* d, const void* e) {
-  const auto bits = [](const void* p) { return reinterpret_cast<uintptr_t>(p); };
-  return (bits(a) | bits(b) | bits(c) | bits(d) | bits(e)) != 0;
-}
-
 void tensor_dealloc(Object* self) {
   Tensor& t = tensor_of(self);
-  if (is_tracked(self)) untrack(self);
-  if (any(t.grad, t.base, t.dict, t.extra, t.weakrefs)) [[unlikely]]
-    drop_rare(t);
-  if (Node* node = t.grad_fn) {
-    t.grad_fn = nullptr;
-    Py_DECREF(node);
+  PyObject_GC_UnTrack(self);
+  if (t.weakrefs) PyObject_ClearWeakRefs(self);
+  if (t.grad_fn || t.grad || t.base || t.dict || t.extra) {
+    PyObject *type, *value, *traceback;
+    const bool raised = PyErr_Occurred();  // what is freed may run Python code, which must not see the error
+    if (raised) PyErr_Fetch(&type, &value, &traceback);
+    tensor_clear(self);
+    free_extra(t);
+    if (raised) PyErr_Restore(type, value, traceback);
   }
   recycle_tensor(&t);
 }
@@ -103,7 +88,8 @@ Object* tensor_richcompare(Object* a, Object* b, int comparison) {
   return call_operator(kTensorComparisons[comparison], a, b);
 }
 
-Py_hash_t tensor_hash(Object* self) { return Py_hash_t(reinterpret_cast<uintptr_t>(self) >> 4); }
+/// The id.
+Py_hash_t tensor_hash(Object* self) { return Py_hash_t(reinterpret_cast<uintptr_t>(self)); }
 
 /// Of a slot without a result.
 int status_of(Object* result) {
@@ -133,7 +119,7 @@ int contains_entry(Object* self, Object* element) {
 
 Object* tensor_new(PyTypeObject* type, Object* args, Object* kwargs) {
   return guarded([&]() -> Object* {
-    auto t = Ref<Object>::steal(checked(legacy_tensor_new(default_dtype, args, kwargs)));
+    auto t = Ref<Object>::steal(checked(legacy_tensor_new(default_dtype, args, kwargs, true)));
     if (type == tensor_type) return t.release();
     return retyped(tensor_of(t.object()), type).release();
   });
@@ -196,16 +182,14 @@ PyTypeObject* make_type(Object* module, const char* name, std::vector<PyType_Slo
                       unsigned(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC), slots.data()};
   auto* type = reinterpret_cast<PyTypeObject*>(
       checked(PyType_FromModuleAndSpec(module, &spec, reinterpret_cast<Object*>(base))));
-  checked(PyModule_AddObjectRef(module, strrchr(name, '.') + 1, reinterpret_cast<Object*>(type)));
+  type->tp_name = strrchr(name, '.') + 1;  // as of a class made in Python, whose module is an attribute
+  checked(PyModule_AddObjectRef(module, type->tp_name, reinterpret_cast<Object*>(type)));
   return type;
 }
 
 }  // namespace
 
 void init_tensor_type(Object* module) {
-#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
-  youngest = static_cast<CollectorHead*>(vivace_youngest_generation());
-#endif
   // CPython keeps pointers to these tables for the life of the type.
   static std::vector<PyMethodDef> methods;
   static std::vector<PyGetSetDef> getset;
@@ -214,6 +198,7 @@ void init_tensor_type(Object* module) {
   append(methods, kItemMethods);
   append(methods, kNumpyMethods);
   append(methods, kDlpackMethods);
+  append(methods, kStorageMethods);
   append(methods, kTensorObjectMethods);
   methods.push_back({nullptr, nullptr, 0, nullptr});
   append(getset, kTensorAttributes);

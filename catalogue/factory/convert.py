@@ -87,7 +87,7 @@ for _name, _dtype in {
 copy_ = op(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     kernel="copy_",
-    grad=lambda g: (None, g),
+    grad=lambda g: (g.zeros_like(), g),
     nodes={"": "CopyBackwards"},
     doc="Overwrites the tensor with src, broadcast and converted.",
 )
@@ -102,7 +102,7 @@ fill_tensor_ = op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
     kernel="fill__Tensor",
     variants="function, method",
-    grad=lambda g: (None, g),
+    grad=lambda g: (g.zeros_like(), g),
     doc=fill_.doc,
 )
 zero_ = op(

@@ -8,7 +8,7 @@ _VECTOR = lambda s: s.values(0, 2, dtype="int64")
 index = op(
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     kernel="index_Tensor",
-    structured=False,
+    device_neutral=True,
     namespace="private",
     grad=lambda g, self_sizes, indices: cpp.index_backward(g, self_sizes, indices),
     doc="What stands between brackets: integer tensors and masks, broadcast together; None keeps a dimension.",

@@ -3,8 +3,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "generated/ops/pointwise/logic.h"
-#include "generated/ops/reduce/truth.h"
+#include "generated/ops.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
 #include "runtime/core/tensor_object.h"

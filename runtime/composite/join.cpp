@@ -1,9 +1,6 @@
 // Joins and turns made of cat, repeat, flip and transpose.
-#include "generated/kernels/index/join.h"
-#include "generated/ops/factory/convert.h"
-#include "generated/ops/index/join.h"
-#include "generated/ops/view/dims.h"
-#include "generated/ops/view/regroup.h"
+#include "generated/kernels.h"
+#include "generated/ops.h"
 
 namespace vivace::composite {
 namespace {

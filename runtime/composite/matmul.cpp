@@ -1,8 +1,6 @@
 // matmul and what is made of it: the shape decides which product runs; batches broadcast.
-#include "generated/kernels/linalg/products.h"
-#include "generated/ops/linalg/products.h"
-#include "generated/ops/view/dims.h"
-#include "generated/ops/view/regroup.h"
+#include "generated/kernels.h"
+#include "generated/ops.h"
 
 namespace vivace::composite {
 namespace {

@@ -1,10 +1,7 @@
 // Pools with one to three spatial dims and pad: arguments are completed, a missing batch dim is added and taken away
 // again.
-#include "generated/kernels/nn/pool.h"
-#include "generated/kernels/nn/pad.h"
-#include "generated/ops/nn/pad.h"
-#include "generated/ops/nn/pool.h"
-#include "generated/ops/view/dims.h"
+#include "generated/kernels.h"
+#include "generated/ops.h"
 
 namespace vivace::composite {
 namespace {

@@ -1,15 +1,8 @@
 // Repetition, choices and closeness.
 #include <vector>
 
-#include "generated/kernels/index/repeat.h"
-#include "generated/ops/factory/convert.h"
-#include "generated/ops/factory/fresh.h"
-#include "generated/ops/index/repeat.h"
-#include "generated/ops/index/select.h"
-#include "generated/ops/pointwise/compare.h"
-#include "generated/ops/reduce/truth.h"
-#include "generated/ops/view/dims.h"
-#include "generated/ops/view/regroup.h"
+#include "generated/kernels.h"
+#include "generated/ops.h"
 
 namespace vivace::composite {
 

@@ -1,12 +1,8 @@
 // Differences of neighbours.
 #include <algorithm>
 
-#include "generated/kernels/scan/cumulative.h"
-#include "generated/ops/factory/convert.h"
-#include "generated/ops/index/join.h"
-#include "generated/ops/pointwise/arith.h"
-#include "generated/ops/pointwise/logic.h"
-#include "generated/ops/view/parts.h"
+#include "generated/kernels.h"
+#include "generated/ops.h"
 
 namespace vivace::composite {
 

@@ -1,8 +1,6 @@
 // Diagonals written into matrices.
-#include "generated/kernels/index/triangle.h"
-#include "generated/ops/factory/convert.h"
-#include "generated/ops/view/parts.h"
-#include "generated/ops/view/regroup.h"
+#include "generated/kernels.h"
+#include "generated/ops.h"
 
 namespace vivace::composite {
 

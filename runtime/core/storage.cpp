@@ -2,38 +2,46 @@
 // the same in classes of four steps per power of two, kept while the cache of large blocks stays under its cap.
 #include "runtime/core/storage.h"
 
+#include <malloc.h>
+
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 
 #include "runtime/core/error.h"
-#include "runtime/core/pool.h"
 
 namespace vivace {
-
-FreeList small_storages[kSmallClasses];
-
 namespace {
 
 static_assert(sizeof(Storage) == 64, "data follows the header at the alignment of a cache line");
 
 constexpr size_t kAlignment = 64;
-constexpr int kLargeClasses = 4 * 36;
+constexpr size_t kSmallest = 64;
+constexpr int kSmallClasses = 7;  // 64 bytes ... 4 KB
+constexpr size_t kLargestSmall = kSmallest << (kSmallClasses - 1);
+constexpr int kClasses = kSmallClasses + 4 * 36;
+constexpr int kSmallKeep = 1024;                      // blocks kept per small class
 constexpr size_t kLargeCacheCap = size_t(512) << 20;  // bytes kept in large blocks
 constexpr uint8_t kUnpooled = 255;                    // a header alone
 
-FreeList large_storages[kLargeClasses];
+struct FreeList {
+  Storage* head = nullptr;  // linked through `context`
+  int length = 0;
+};
+FreeList pool[kClasses];
 size_t large_cached = 0;
 
-inline FreeList& list_of(int size_class) {
-  return size_class < kSmallClasses ? small_storages[size_class] : large_storages[size_class - kSmallClasses];
-}
+#ifdef VIVACE_NO_POOLS
+constexpr bool kPooling = false;
+#else
+constexpr bool kPooling = true;
+#endif
 
 /// Class of a request; `capacity` gets the bytes that blocks of the class hold.
 inline int class_of(size_t nbytes, size_t& capacity) {
   if (nbytes <= kLargestSmall) {
-    const int c = int(small_class(nbytes));
-    capacity = kSmallestBlock << c;
+    const int c = nbytes <= kSmallest ? 0 : std::bit_width((nbytes - 1) >> 6);
+    capacity = kSmallest << c;
     return c;
   }
   const int exponent = std::bit_width(nbytes - 1);  // 2^(exponent-1) < nbytes <= 2^exponent
@@ -61,6 +69,13 @@ Storage* carve(int size_class, size_t capacity, size_t nbytes) {
   return s;
 }
 
+/// Bytes that a storage that may be resized has room for.
+size_t capacity_in_use(const Storage& s) {
+  if (s.deleter) return malloc_usable_size(s.data);  // resized before
+  if (s.size_class < kSmallClasses) return kSmallest << s.size_class;
+  return capacity_of(s.size_class);
+}
+
 Storage* bare_header(void* data, size_t nbytes) {
   auto* s = static_cast<Storage*>(std::calloc(1, sizeof(Storage)));
   if (!s) raise(ErrorKind::Memory, "not enough memory for a storage");
@@ -86,7 +101,7 @@ Storage* allocate_storage(size_t nbytes, Device device) {
     raise(ErrorKind::Runtime, str("not enough memory: tried to allocate ", nbytes, " bytes"));
   size_t capacity;
   const int c = class_of(nbytes, capacity);
-  FreeList& list = list_of(c);
+  FreeList& list = pool[c];
   Storage* s = list.head;
   if (s) {
     list.head = static_cast<Storage*>(s->context);
@@ -120,10 +135,11 @@ void free_storage(Storage* s) {
   if (s->deleter) {  // resized: the data lives apart from the header
     s->deleter(s->context);
     s->deleter = nullptr;
+    s->resizable = true;
     s->data = reinterpret_cast<char*>(s + 1);
   }
   const int c = s->size_class;
-  FreeList& list = list_of(c);
+  FreeList& list = pool[c];
   if (kPooling && c < kSmallClasses) {
     if (list.length < kSmallKeep) {
       s->context = list.head;
@@ -151,6 +167,12 @@ void resize_storage(Storage* s, size_t nbytes) {
     s->nbytes = nbytes;
     return;
   }
+  if (nbytes <= capacity_in_use(*s)) {
+    s->nbytes = nbytes;
+    return;
+  }
+  if (num_tensors(*s) > 1)
+    fail("can't enlarge a storage of ", s->nbytes, " bytes to ", nbytes, " while several tensors use it");
   char* data = static_cast<char*>(std::aligned_alloc(kAlignment, (nbytes + kAlignment) & ~(kAlignment - 1)));
   if (!data) raise(ErrorKind::Memory, str("not enough memory: tried to allocate ", nbytes, " bytes"));
   std::memcpy(data, s->data, nbytes < s->nbytes ? nbytes : s->nbytes);
@@ -163,12 +185,12 @@ void resize_storage(Storage* s, size_t nbytes) {
 
 size_t empty_cache() {
   const size_t freed = large_cached;
-  for (FreeList& list : large_storages) {
-    while (Storage* s = list.head) {
-      list.head = static_cast<Storage*>(s->context);
+  for (int c = kSmallClasses; c < kClasses; ++c) {
+    while (Storage* s = pool[c].head) {
+      pool[c].head = static_cast<Storage*>(s->context);
       std::free(s);
     }
-    list.length = 0;
+    pool[c].length = 0;
   }
   large_cached = 0;
   return freed;

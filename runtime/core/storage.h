@@ -45,7 +45,11 @@ inline void release(Storage* s) {
   if (--s->refcount == 0) free_storage(s);
 }
 
-/// Changes the size and keeps the leading bytes.
+/// How many tensors use a storage, which has no other users.
+inline uint32_t num_tensors(const Storage& s) { return s.refcount - (s.python ? 1 : 0); }
+
+/// Changes the size and keeps the leading bytes. Throws if the memory would have to move while several tensors use it,
+/// since each knows its address; a single user is the caller's to inform.
 void resize_storage(Storage* storage, size_t nbytes);
 
 /// Empties the cache of large blocks; returns the bytes given back.

@@ -1,11 +1,13 @@
 // Advanced indexing: index and index_put with tensors between the brackets. Index tensors become one list of byte
 // offsets into self, checked once; the dims that are not indexed are nests of runs before and after.
+#include <algorithm>
 #include <cstring>
 
-#include "generated/kernels/index/select.h"
+#include "generated/kernels.h"
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"
+#include "runtime/loop/blocks.h"
 #include "runtime/loop/nest.h"
 
 namespace vivace::kernels {
@@ -20,6 +22,7 @@ void add_mask(const Tensor& self, const Tensor& mask, std::vector<TensorRef>& in
       fail_index("The shape of the mask ", mask.sizes(), " at index ", d,
                  " does not match the shape of the indexed tensor ", self.sizes(), " at index ", first + d);
   }
+  if (mask.is_meta()) fail_not_implemented("index: how many elements a mask on the meta device selects is not known");
   const TensorRef dense = contiguous(mask);
   const auto* set = dense->data<uint8_t>();
   int64_t n = 0;
@@ -51,10 +54,48 @@ class Selection {
  public:
   Selection(const Tensor& self, TensorList given) : self_(vivace::alias(self)) {
     collect(given);
-    add_offsets();
+    if (has_values_) add_offsets();
   }
 
   IntList result_sizes() const { return sizes_; }
+  Device result_device() const { return has_values_ ? self_->device() : Device{DeviceType::Meta}; }
+
+  /// Strides of a dense result whose dims are ordered as self's and the indices' are, as PyTorch lays it out.
+  Dims result_strides() const {
+    if (self_->is_contiguous() &&
+        std::ranges::all_of(indices_, [](const TensorRef& i) { return !i || i->is_contiguous(); }))
+      return contiguous_strides(sizes_);
+    std::vector<Dims> memory;
+    auto add = [&](auto stride_at) {
+      Dims& strides = memory.emplace_back(IntList(sizes_));
+      for (int k = 0; k < sizes_.n; ++k) strides[k] = stride_at(k);
+    };
+    const auto picked = [&](int k) { return k >= result_at_ && k < result_at_ + shape_.n; };
+    int d = 0;
+    add([&](int k) {
+      if (picked(k)) return int64_t(0);
+      while (indexed(d)) ++d;
+      return self_->dims_[self_->ndim_ + d++];
+    });
+    for (const TensorRef& index : indices_) {
+      if (!index) continue;
+      const int lead = result_at_ + shape_.n - index->ndim_;
+      add([&](int k) {
+        return picked(k) && k >= lead && index->dims_[k - lead] > 1 ? index->strides()[size_t(k - lead)] : 0;
+      });
+    }
+    std::vector<const int64_t*> strides;
+    for (Dims& list : memory) strides.push_back(list.v);
+    int order[kMaxDims];
+    order_dims(sizes_, strides.data(), int(strides.size()), order);
+    Dims result(sizes_);
+    int64_t step = 1;
+    for (int i = 0; i < sizes_.n; ++i) {
+      result[order[i]] = step;
+      step *= std::max<int64_t>(sizes_[order[i]], 1);
+    }
+    return result;
+  }
 
   /// Calls f(pointer into `with`, step of `with`, pointer into self, step of self, n) for all runs. `with` has the
   /// result's shape and any strides.
@@ -102,6 +143,7 @@ class Selection {
 
   void collect(TensorList given) {
     for (Tensor* index : given) {
+      has_values_ &= !self_->is_meta() && !(index && index->is_meta());
       if (!index) {
         indices_.emplace_back();
       } else if (is_mask(*index)) {
@@ -188,6 +230,7 @@ class Selection {
   TensorRef self_;                  // an alias: 0-dim masks change its layout
   std::vector<TensorRef> indices_;  // one for each dim of self; null: the whole dim
   Dims shape_, sizes_;              // of the indices' broadcast shape, of the result
+  bool has_values_ = true;          // nothing is on the meta device
   int first_, last_, result_at_;    // dims of self that are indexed; where shape_ stands in sizes_
   TensorRef offsets_;
 };
@@ -234,7 +277,9 @@ void check_values(const Tensor& values, IntList sizes) {
 
 TensorRef index_Tensor(Tensor& self, TensorList indices) {
   const Selection selection(self, indices);
-  TensorRef out = vivace::empty(selection.result_sizes(), self.dtype(), self.device());
+  TensorRef out = vivace::empty_strided(selection.result_sizes(), selection.result_strides(), self.dtype(),
+                                        selection.result_device());
+  if (out->is_meta()) return out;
   visit_bits(self.dtype(), [&]<class T>() {
     selection.run(*out, [](char* to, int64_t to_step, const char* from, int64_t from_step, int64_t n) {
       move<T>(to, to_step, from, from_step, n);

@@ -3,9 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "generated/kernels/reduce/moments.h"
-#include "generated/kernels/view/parts.h"
-#include "generated/kernels/view/regroup.h"
+#include "generated/kernels.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/reduce_loops.h"

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "generated/kernels/factory/fresh.h"
-#include "generated/kernels/linalg/products.h"
+#include "generated/kernels.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"
 

@@ -1,6 +1,5 @@
 // Copies in another order: flip and roll.
-#include "generated/kernels/index/join.h"
-#include "generated/kernels/view/parts.h"
+#include "generated/kernels.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/loop/nest.h"
 

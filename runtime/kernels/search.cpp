@@ -5,8 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "generated/kernels/index/repeat.h"
-#include "generated/kernels/index/sort.h"
+#include "generated/kernels.h"
 #include "runtime/core/promote.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/sort.h"

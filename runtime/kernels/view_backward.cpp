@@ -1,7 +1,6 @@
 // Puts the gradient of a part back into zeros of the whole. Each is its view's transpose, made by writing through that
 // view.
-#include "generated/kernels/view/parts.h"
-#include "generated/kernels/view/regroup.h"
+#include "generated/kernels.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/loop/nest.h"
 

@@ -1,7 +1,7 @@
 // Views of a part: select, slice, the split family, diagonal, sliding windows.
 #include <algorithm>
 
-#include "generated/kernels/view/parts.h"
+#include "generated/kernels.h"
 
 namespace vivace::kernels {
 namespace {

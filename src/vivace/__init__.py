@@ -27,7 +27,6 @@ from vivace import _tensor, functional  # noqa: E402
 from vivace._settings import (  # noqa: E402
     are_deterministic_algorithms_enabled,
     compiled_with_cxx11_abi,
-    get_default_device,
     get_deterministic_debug_mode,
     get_float32_matmul_precision,
     is_deterministic_algorithms_warn_only_enabled,
@@ -40,6 +39,7 @@ from vivace._settings import (  # noqa: E402
     use_deterministic_algorithms,
 )
 from vivace.random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402
+from vivace.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage  # noqa: E402
 
 e = _math.e
 pi = _math.pi
@@ -57,7 +57,7 @@ def _first_repr(tensor):
 
 _C._set_repr(_first_repr)
 _tensor.install()
-globals().update(_tensor.typed_classes())
+globals().update(_tensor.typed_classes() | LEGACY_CLASSES)
 globals().update({k: v for k, v in vars(functional).items() if getattr(v, "__module__", "") == functional.__name__})
 
 # Functions that bring modules of their own with them.

@@ -12,21 +12,9 @@ import pickle
 import types
 
 from vivace import _C, _utils
+from vivace.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage
 
-_STORAGE_DTYPES = {
-    "BFloat16Storage": _C.bfloat16,
-    "BoolStorage": _C.bool,
-    "ByteStorage": _C.uint8,
-    "CharStorage": _C.int8,
-    "ComplexDoubleStorage": _C.complex128,
-    "ComplexFloatStorage": _C.complex64,
-    "DoubleStorage": _C.float64,
-    "FloatStorage": _C.float32,
-    "HalfStorage": _C.float16,
-    "IntStorage": _C.int32,
-    "LongStorage": _C.int64,
-    "ShortStorage": _C.int16,
-}
+_STORAGE_DTYPES = {name: kind.dtype for name, kind in LEGACY_CLASSES.items()}
 
 
 class _StorageType:
@@ -46,7 +34,7 @@ _TYPED = {dtype: _StorageType("torch", name, dtype) for name, dtype in _STORAGE_
 
 
 class Writer(pickle._Pickler):
-    """Pickles an object. Then `storages` maps keys to tensors whose storages belong to the file."""
+    """Pickles an object. Then `storages` maps keys to the storages that belong to the file."""
 
     def __init__(self, file, protocol):
         super().__init__(file, protocol)
@@ -54,14 +42,13 @@ class Writer(pickle._Pickler):
         self._keys = {}
 
     def persistent_id(self, obj):
-        if type(obj) is not _utils.StoredBytes:
+        if not isinstance(obj, (TypedStorage, UntypedStorage)):
             return None
-        tensor = obj.tensor
-        identity = _C._storage_key(tensor)
-        key = self._keys.setdefault(identity, str(len(self._keys)))
-        self.storages[key] = tensor
-        kind = _TYPED.get(obj.dtype, _UNTYPED)
-        return ("storage", kind, key, "cpu", len(_C._storage_bytes(tensor)) // kind.dtype.itemsize)
+        storage = obj.untyped()
+        key = self._keys.setdefault(storage._cdata, str(len(self._keys)))
+        self.storages[key] = storage
+        kind = _UNTYPED if obj is storage else _TYPED[obj.dtype]
+        return ("storage", kind, key, "cpu", len(storage) // kind.dtype.itemsize)
 
     def reducer_override(self, obj):
         if isinstance(obj, _C.Tensor):
@@ -111,10 +98,12 @@ def _reduce_tensor(t):
     if t.is_meta:
         raise NotImplementedError("vivace does not save tensors on the meta device")
     layout = (t.storage_offset(), tuple(t.size()), t.stride())
-    arguments = (_utils.StoredBytes(t, t.dtype), *layout, t.requires_grad, collections.OrderedDict())
-    rebuild = _utils._rebuild_tensor_v2
-    if t.dtype not in _TYPED:
-        rebuild, arguments = _utils._rebuild_tensor_v3, (*arguments, t.dtype)
+    storage = t.untyped_storage()
+    rebuild, options = _utils._rebuild_tensor_v3, (t.requires_grad, collections.OrderedDict(), t.dtype)
+    if t.dtype in _TYPED:
+        storage = TypedStorage(wrap_storage=storage, dtype=t.dtype)
+        rebuild, options = _utils._rebuild_tensor_v2, options[:2]
+    arguments = (storage, *layout, *options)
     if type(t) is _C.Tensor and not t.__dict__:
         return rebuild, arguments
     return _utils._rebuild_from_type_v2, (rebuild, type(t), arguments, dict(t.__dict__))
@@ -133,11 +122,12 @@ def _persistent_load(get_storage, pid):
     kind, storage_type, key, location, numel = pid
     if kind != "storage" or not isinstance(storage_type, _StorageType):
         raise pickle.UnpicklingError(f"load: unknown persistent id of kind {kind!r}")
-    return _utils.StoredBytes(get_storage(key, location, numel * storage_type.dtype.itemsize), storage_type.dtype)
+    storage = get_storage(key, location, numel * storage_type.dtype.itemsize)
+    return storage if storage_type is _UNTYPED else TypedStorage(wrap_storage=storage, dtype=storage_type.dtype)
 
 
 class Reader(pickle.Unpickler):
-    """Makes whatever the pickle says. `get_storage(key, location, nbytes)` gives a uint8 tensor."""
+    """Makes whatever the pickle says. `get_storage(key, location, nbytes)` gives an UntypedStorage."""
 
     def __init__(self, file, get_storage, **options):
         super().__init__(file, **options)

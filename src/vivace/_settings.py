@@ -55,23 +55,23 @@ def compiled_with_cxx11_abi():
     return True
 
 
-def get_default_device():
-    return _C.device("cpu")
-
-
 def set_default_tensor_type(t):
     """Sets the default dtype by the name or class of an old typed tensor: torch.DoubleTensor."""
-    name = t if isinstance(t, str) else f"torch.{t.__name__}"
-    dtypes = {"torch.FloatTensor": _C.float32, "torch.DoubleTensor": _C.float64, "torch.HalfTensor": _C.float16}
-    if name not in dtypes:
-        raise TypeError(f"set_default_tensor_type: {name} is no floating point type for the CPU")
-    _C.set_default_dtype(dtypes[name])
+    name = t if isinstance(t, str) else f"torch.{getattr(t, '__name__', t)}"
+    if name.startswith("torch.cuda."):
+        raise TypeError(f"type {name} not available. Torch not compiled with CUDA enabled.")
+    dtypes = {"Float": _C.float32, "Double": _C.float64, "Half": _C.float16, "BFloat16": _C.bfloat16}
+    dtype = dtypes.get(name.removeprefix("torch.").removesuffix("Tensor"))
+    if dtype is None:
+        raise TypeError(f"only floating-point types are supported as the default type, got {name}")
+    _C.set_default_dtype(dtype)
 
 
 def is_storage(obj):
     """Whether an object is a storage."""
-    storages = [getattr(_C, name, None) for name in ("UntypedStorage", "TypedStorage")]
-    return isinstance(obj, tuple(s for s in storages if s is not None))
+    from vivace.storage import TypedStorage, UntypedStorage
+
+    return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
 def typename(obj):

@@ -22,14 +22,6 @@ _TYPED_NAMES = {
 }
 
 
-def _copy_storage(tensor):
-    """A uint8 tensor with the bytes of a tensor's storage."""
-    source = _C._storage_bytes(tensor)
-    copied = vivace.empty(len(source), dtype=_C.uint8)
-    _C._storage_bytes(copied)[:] = source
-    return copied
-
-
 def __deepcopy__(self, memo):
     """A copy; tensors that share a storage share one after they were copied together."""
     if id(self) in memo:
@@ -39,13 +31,8 @@ def __deepcopy__(self, memo):
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
             "Take .detach() first."
         )
-    if self.is_meta:
-        result = vivace.empty_like(self)
-    else:
-        key = ("storage", _C._storage_key(self))
-        if key not in memo:
-            memo[key] = _copy_storage(self)
-        result = _C._tensor_over(memo[key], self.dtype, self.storage_offset(), self.size(), self.stride())
+    storage = self.untyped_storage().__deepcopy__(memo)
+    result = _C._tensor_over(self.dtype, storage, self.storage_offset(), self.size(), self.stride())
     if isinstance(self, _C.Parameter):
         result = type(self)(result, self.requires_grad)
     else:
@@ -63,16 +50,14 @@ def __deepcopy__(self, memo):
 
 
 def __reduce_ex__(self, protocol):
-    """Pickles hold the elements, not the storage: what was shared is not shared any more. torch.save keeps it."""
-    from vivace._utils import _rebuild_from_bytes
+    """Tensors that share a storage share one after they were pickled together, and with their copy.copy."""
+    from vivace._utils import _rebuild_plain
 
-    dense = self.detach().contiguous()
-    start = dense.storage_offset() * dense.element_size()
-    elements = bytes(_C._storage_bytes(dense)[start : start + dense.nbytes])
     # The classes themselves go by names of torch, which pickle would look up there.
     kind = {_C.Tensor: "Tensor", _C.Parameter: "Parameter"}.get(type(self), type(self))
-    arguments = (kind, elements, self.dtype, tuple(self.size()), self.requires_grad)
-    return _rebuild_from_bytes, arguments, self.__dict__ or None
+    layout = (self.storage_offset(), tuple(self.size()), self.stride())
+    arguments = (kind, self.untyped_storage(), *layout, self.requires_grad, self.dtype)
+    return _rebuild_plain, arguments, self.__dict__ or None
 
 
 def __reversed__(self):
@@ -86,19 +71,91 @@ def type_(self, dtype=None, non_blocking=False):
     if isinstance(dtype, str):
         dtypes = {f"torch.{name}Tensor": d for d, name in _TYPED_NAMES.items()}
         if dtype not in dtypes:
-            raise ValueError(f"type(): invalid type {dtype!r}")
+            if dtype.startswith("torch.cuda."):
+                self.cuda()
+            raise ValueError(f"invalid type: {dtype!r}")
         dtype = dtypes[dtype]
     return self.to(getattr(dtype, "dtype", dtype))
 
 
+def storage(self):
+    """The storage as elements of the tensor's dtype; untyped_storage() is what new programs use."""
+    from vivace.storage import TypedStorage
+
+    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
+
+
+def storage_type(self):
+    """The class like torch.FloatStorage of storage()."""
+    return self.storage()._get_legacy_storage_class()
+
+
+def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    """Gives the tensor the storage of `source` (a storage or a tensor; none: an empty one), in the layout named."""
+    if isinstance(source, _C.Tensor):
+        if source.dtype != self.dtype:
+            raise RuntimeError(f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")
+        if size is None:
+            storage_offset, size, stride = source.storage_offset(), source.size(), source.stride()
+        source = source.untyped_storage()
+    elif source is None:
+        source, size = vivace.empty(0, dtype=self.dtype, device=self.device).untyped_storage(), (0,)
+    else:
+        source = source.untyped()
+        if size is None:
+            size = (len(source) // self.element_size(),)
+    if stride is None:
+        stride = vivace.empty(size, device="meta").stride()
+    return _C._set(self, source, storage_offset, tuple(size), tuple(stride))
+
+
+def is_set_to(self, tensor):
+    """Whether both tensors have the same storage and layout."""
+    return self.untyped_storage()._cdata == tensor.untyped_storage()._cdata and (
+        (self.storage_offset(), self.size(), self.stride()) == (tensor.storage_offset(), tensor.size(), tensor.stride())
+    )
+
+
+def is_same_size(self, other):
+    """Whether both tensors have the same sizes."""
+    return self.size() == other.size()
+
+
+def dim_order(self, *, ambiguity_check=False):
+    """The dims, outermost in memory first."""
+    return tuple(sorted(range(self.dim()), key=lambda d: (-self.stride(d), d)))
+
+
+def is_pinned(self, device=None):
+    """Whether the memory is page-locked for an accelerator: never here."""
+    return False
+
+
+def pin_memory(self, device=None):
+    """Refuses."""
+    raise RuntimeError("Tensor.pin_memory() needs an accelerator; vivace runs on the CPU")
+
+
+def is_conj(self):
+    """Whether the elements are to be conjugated when read: never here, conj() does it at once."""
+    return False
+
+
+is_neg = is_conj
+
+
+def is_distributed(self):
+    return False
+
+
 def cuda(self, device=None, non_blocking=False, memory_format=None):
     """Refuses."""
-    raise RuntimeError("vivace runs on the CPU: there is no CUDA device for Tensor.cuda()")
+    return self.to("cuda")
 
 
 def is_shared(self):
-    """Whether other processes may see the memory: never here."""
-    return False
+    """Whether processes that fork from this one share the memory."""
+    return self.untyped_storage().is_shared()
 
 
 def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None):
@@ -132,13 +189,11 @@ class _TypedClass(type):
     def __instancecheck__(cls, obj):
         return isinstance(obj, _C.Tensor) and obj.dtype == cls.dtype
 
-    def __call__(cls, *args):
-        if all(type(a) is int for a in args):
-            return vivace.empty(args or 0, dtype=cls.dtype)
-        (data,) = args
-        if isinstance(data, _C.Size):
-            return vivace.empty(data, dtype=cls.dtype)
-        return vivace.tensor(data, dtype=cls.dtype)
+    layout = _C.strided
+    is_cuda = is_sparse = False
+
+    def __call__(cls, *args, **kwargs):
+        return _C._typed_new(cls.dtype, args, kwargs)
 
 
 def typed_classes():
@@ -150,10 +205,32 @@ def typed_classes():
     }
 
 
+_METHODS = {
+    "__deepcopy__",
+    "__reduce_ex__",
+    "__reversed__",
+    "cuda",
+    "dim_order",
+    "is_conj",
+    "is_distributed",
+    "is_neg",
+    "is_pinned",
+    "is_same_size",
+    "is_set_to",
+    "is_shared",
+    "pin_memory",
+    "set_",
+    "storage",
+    "storage_type",
+    "unique",
+    "unique_consecutive",
+}
+
+
 def install():
     """Gives Tensor these methods."""
-    for function in (__deepcopy__, __reduce_ex__, __reversed__, cuda, is_shared, unique, unique_consecutive):
-        setattr(_C.Tensor, function.__name__, _C.overridable(function))
-    _C.Tensor.type = _C.overridable(type_)
+    methods = {k: v for k, v in globals().items() if k in _METHODS}
+    for name, function in (methods | {"_typed_storage": storage, "type": type_}).items():
+        setattr(_C.Tensor, name, _C.overridable(function))
     _C.Tensor.__torch_function__ = __torch_function__
     _C._set_override_handler(_first_override)

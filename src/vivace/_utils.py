@@ -3,18 +3,8 @@
 from vivace import _C
 
 
-class StoredBytes:
-    """A storage in a pickle: a uint8 tensor over all its bytes, and the type of element that the pickle gives it."""
-
-    __slots__ = ("dtype", "tensor")
-
-    def __init__(self, tensor, dtype):
-        self.tensor = tensor
-        self.dtype = dtype
-
-
 def _rebuild_tensor(storage, storage_offset, size, stride):
-    return _C._tensor_over(storage.tensor, storage.dtype, storage_offset, size, stride)
+    return _C._tensor_over(storage.dtype, storage.untyped(), storage_offset, size, stride)
 
 
 def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
@@ -22,7 +12,7 @@ def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, bac
 
 
 def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None):
-    return _C._tensor_over(storage.tensor, dtype, storage_offset, size, stride).requires_grad_(requires_grad)
+    return _C._tensor_over(dtype, storage.untyped(), storage_offset, size, stride).requires_grad_(requires_grad)
 
 
 def _rebuild_parameter(data, requires_grad, backward_hooks):
@@ -47,13 +37,10 @@ def _set_state(obj, state):
     return obj
 
 
-def _rebuild_from_bytes(kind, elements, dtype, size, requires_grad):
-    """What plain pickles of tensors call."""
-    import vivace
-
+def _rebuild_plain(kind, storage, storage_offset, size, stride, requires_grad, dtype):
+    """What plain pickles of tensors call. The extension's own classes go by name: they call themselves torch's."""
     kind = getattr(_C, kind) if isinstance(kind, str) else kind
-    result = vivace.empty(size, dtype=dtype)
-    _C._storage_bytes(result)[: len(elements)] = elements
+    result = _C._tensor_over(dtype, storage, storage_offset, size, stride)
     if issubclass(kind, _C.Parameter):
         return kind(result, requires_grad)
     result.requires_grad_(requires_grad)

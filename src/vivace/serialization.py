@@ -12,9 +12,9 @@ import pickle
 import sys
 import zipfile
 
-import vivace
 from vivace import _C
 from vivace._pickle import Reader, SafeReader, Writer, allowed
+from vivace.storage import UntypedStorage
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
 
@@ -38,8 +38,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
         _write_record(archive, f"{top}/.format_version", b"1")
         _write_record(archive, f"{top}/.storage_alignment", str(_ALIGNMENT).encode())
         _write_record(archive, f"{top}/byteorder", sys.byteorder.encode())
-        for key, tensor in writer.storages.items():
-            _write_record(archive, f"{top}/data/{key}", _C._storage_bytes(tensor))
+        for key, storage in writer.storages.items():
+            _write_record(archive, f"{top}/data/{key}", memoryview(storage))
         _write_record(archive, f"{top}/version", b"3\n")
 
 
@@ -102,7 +102,7 @@ def _load_safely(file, storages):
 
 
 class _Storages:
-    """Reads each storage once, into a uint8 tensor."""
+    """Reads each storage once."""
 
     def __init__(self, archive, prefix, map_location):
         self.archive = archive
@@ -112,9 +112,9 @@ class _Storages:
 
     def get(self, key, location, nbytes):
         if key not in self.loaded:
-            storage = vivace.empty(nbytes, dtype=vivace.uint8)
+            storage = UntypedStorage(nbytes)
             with self.archive.open(f"{self.prefix}{key}") as record:
-                if record.readinto(_C._storage_bytes(storage)) != nbytes:
+                if record.readinto(memoryview(storage)) != nbytes:
                     raise RuntimeError(f"load: storage {key} is shorter than the {nbytes} bytes that its tensors need")
             self.loaded[key] = self._place(storage, location)
         return self.loaded[key]

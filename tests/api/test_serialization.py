@@ -115,4 +115,4 @@ def test_broken_files(module: Any) -> None:
 
 def test_storage_too_short_for_its_tensor(module: Any) -> None:
     with pytest.raises(RuntimeError):
-        module._C._tensor_over(module.ones(4), module.float32, 1, (2, 2), (2, 1))
+        module._C._tensor_over(module.float32, module.ones(4).untyped_storage(), 1, (2, 2), (2, 1))

@@ -164,6 +164,21 @@ def test_out(module: Any, entry: Entry) -> None:
             assert_same(list(given), want, what)
 
 
+# Their results' shapes follow from elements, or the elements are asked for.
+NEEDS_DATA = {
+    "argwhere",
+    "bincount",
+    "cpu",
+    "masked_select",
+    "nonzero",
+    "one_hot",
+    "repeat_interleave.Tensor",
+    "repeat_interleave.self_Tensor",
+    "to.device",
+    "where",
+}
+
+
 @every_entry
 def test_meta(module: Any, entry: Entry) -> None:
     """On the meta device: the same sizes, dtypes and strides without data."""
@@ -177,7 +192,8 @@ def test_meta(module: Any, entry: Entry) -> None:
         try:
             result = outputs(module, call.map(lambda t: t.to("meta"))())
         except NotImplementedError:
-            pytest.skip("the result's shape depends on data")
+            assert entry.id in NEEDS_DATA, what
+            continue
         assert [(r.shape, r.dtype) for r in result] == [(w.shape, w.dtype) for w in want], what
         assert all(r.device.type == "meta" for r in result), what
         assert [r.stride() for r in result if r.numel()] == [w.stride() for w in want if w.numel()], what

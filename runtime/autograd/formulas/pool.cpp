@@ -1,10 +1,5 @@
 // Derivatives of pools and padding that need more than one expression.
-#include "generated/formulas/nn/pool.h"
-#include "generated/formulas/nn/pad.h"
-#include "generated/ops/index/gather.h"
-#include "generated/ops/nn/pad.h"
-#include "generated/ops/nn/pool.h"
-#include "generated/ops/view/regroup.h"
+#include "generated/formulas.h"
 #include "runtime/autograd/formulas/var.h"
 
 namespace vivace::formulas {

@@ -1,0 +1,130 @@
+"""Storages as objects, and what tensors do with them."""
+
+import copy
+import gc
+import os
+import pickle
+import weakref
+
+import pytest
+
+import vivace as torch
+
+
+def test_views_share_a_storage():
+    x = torch.arange(12.0).reshape(3, 4)
+    storage = x.untyped_storage()
+    assert storage is x[1].untyped_storage() and storage.data_ptr() == x.data_ptr()
+    assert storage.nbytes() == storage.size() == len(storage) == 48
+    assert isinstance(storage, torch.UntypedStorage) and torch.is_storage(storage)
+    assert storage.device == torch.device("cpu") and not storage.is_cuda
+    storage.fill_(0)
+    assert x.sum() == 0
+
+
+def test_a_storage_outlives_its_tensor_and_goes_with_its_last_user():
+    x = torch.arange(4.0)
+    storage = x.untyped_storage()
+    del x
+    assert storage.nbytes() == 16 and memoryview(storage)[4:8].cast("f")[0] == 1
+    gone = weakref.ref(storage)
+    del storage
+    assert gone() is None
+
+
+def test_untyped_storages_are_bytes():
+    s = torch.UntypedStorage([1, 2, 3])
+    assert s.tolist() == list(s) == [1, 2, 3] and s[1] == 2 and s[-1] == 3 and s[1:].tolist() == [2, 3]
+    s[0] = 9
+    s[1:] = 7
+    assert s.tolist() == [9, 7, 7] and s.clone().copy_(torch.UntypedStorage(3).fill_(1)).tolist() == [1, 1, 1]
+    assert torch.UntypedStorage(8).nbytes() == 8 and torch.UntypedStorage(8, device="meta").device.type == "meta"
+    with pytest.raises(IndexError):
+        s[3]
+
+
+def test_typed_storages_are_elements():
+    x = torch.arange(6.0).reshape(2, 3)
+    s = x.storage()
+    assert s.dtype == torch.float32 and len(s) == 6 and s[2] == 2 and s.tolist() == x.flatten().tolist()
+    assert isinstance(s, torch.FloatStorage) and not isinstance(s, torch.LongStorage)
+    assert x.storage_type() is torch.FloatStorage and s.data_ptr() == x.data_ptr()
+    s[0] = 5
+    assert x[0, 0] == 5
+    assert torch.LongStorage([1, 2]).dtype == torch.int64 and s.double().dtype == torch.float64
+    assert torch.Tensor(s).shape == (6,)
+
+
+def test_set():
+    x = torch.arange(12.0)
+    t = torch.empty(0)
+    assert t.set_(x.untyped_storage(), 2, (2, 2), (4, 1)).tolist() == [[2, 3], [6, 7]]
+    assert t.set_(x).is_set_to(x) and t.set_(x.storage()).shape == (12,) and t.set_().shape == (0,)
+    assert torch.empty(0).set_(x, 1, (2,)).tolist() == [1, 2]
+    version = t._version
+    assert t.set_(x)._version > version
+    with pytest.raises(RuntimeError, match="does not fit"):
+        t.set_(x.untyped_storage(), 8, (5,))
+    with pytest.raises(RuntimeError, match="Could not set tensor of type"):
+        t.set_(torch.ones(2, dtype=torch.int64))
+    with pytest.raises(RuntimeError, match="requires grad"):
+        torch.ones(1, requires_grad=True).set_(x)
+
+
+def test_resizing_keeps_tensors_valid():
+    x = torch.arange(4.0)
+    x.resize_(1000)
+    assert x[:4].tolist() == [0, 1, 2, 3]
+    storage = x.untyped_storage()
+    storage.resize_(0)
+    storage.resize_(4000)  # in place: there is room
+    assert x[:4].tolist() == [0, 1, 2, 3]
+    view = x[:2]
+    with pytest.raises(RuntimeError, match="while several tensors use it"):
+        x.resize_(100000)
+    assert view.tolist() == [0, 1]
+    with memoryview(storage), pytest.raises(RuntimeError, match="not resizable"):
+        storage.resize_(8)
+    storage.resize_(8)
+
+
+def test_pickles_and_copies_share_what_was_shared():
+    x = torch.arange(12.0).reshape(3, 4)
+    y, row, t = pickle.loads(pickle.dumps((x, x[1], x.T)))
+    assert y.tolist() == x.tolist() and t.stride() == (1, 4) and row.untyped_storage() is y.untyped_storage()
+    y[1, 0] = 99
+    assert row[0] == 99 and x[1, 0] == 4
+    a, b = copy.deepcopy((x, x[1]))
+    assert a.untyped_storage() is b.untyped_storage() is not x.untyped_storage()
+    assert copy.copy(x).untyped_storage() is x.untyped_storage()
+    storage = pickle.loads(pickle.dumps(x.untyped_storage()))
+    assert storage.tolist() == x.untyped_storage().tolist()
+    assert pickle.loads(pickle.dumps(x.storage())).tolist() == x.storage().tolist()
+    meta = pickle.loads(pickle.dumps(x.to("meta")))
+    assert meta.device.type == "meta" and meta.shape == (3, 4)
+
+
+def test_sharing_with_a_forked_process():
+    x = torch.zeros(4).reshape(2, 2)
+    assert not x.is_shared() and x.share_memory_() is x and x.is_shared()
+    child = os.fork()
+    if child == 0:
+        x[0, 0] = 7
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert x.tolist() == [[7, 0], [0, 0]]
+    y = torch.zeros(4)
+    views = y[:2], y[2:]
+    with pytest.raises(RuntimeError, match="other tensors use the same storage"):
+        y.share_memory_()
+    del views
+
+
+def test_memory_comes_back():
+    for _ in range(3):
+        storages = [torch.ones(1000).untyped_storage() for _ in range(100)]
+        shared = [torch.ones(10).share_memory_() for _ in range(10)]
+        del storages, shared
+        gc.collect()
+    x = torch.ones(1000)
+    assert x.untyped_storage().resizable() and not x.is_shared()
