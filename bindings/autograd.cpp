@@ -138,8 +138,6 @@ Object* run_backward_function(Object*, Object* args, Object* kwargs) {
   });
 }
 
-void capture_line(Object** code, int32_t* lasti) { vivace_capture_line(code, lasti); }
-
 std::string describe_line(Object* code, int32_t lasti) {
   auto* c = reinterpret_cast<PyCodeObject*>(code);
   const char *file = PyUnicode_AsUTF8(c->co_filename), *function = PyUnicode_AsUTF8(c->co_qualname);
@@ -270,7 +268,7 @@ PyMethodDef kAutogradFunctions[] = {
 };
 
 void init_autograd(Object* module) {
-  python_hooks.capture_line = capture_line;
+  python_hooks.capture_line = vivace_capture_line;
   python_hooks.describe_line = describe_line;
   python_hooks.add_note = add_note;
   init_saved_hooks(module);

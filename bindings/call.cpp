@@ -114,7 +114,8 @@ Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssi
 
 /// Arguments from position `from` on take their defaults.
 inline void fill_defaults(const Op& op, int from, Value* args) {
-  for (int i = from; i < op.nargs; ++i) args[i] = op.args[i].fallback;
+  if (from < op.nargs) args[from] = op.args[from].fallback;  // an operator has one at most, nearly always
+  for (int i = from + 1; i < op.nargs; ++i) args[i] = op.args[i].fallback;
 }
 
 /// The method that stands for `a OP b` with a's type on the right: "__rsub__".

@@ -7,6 +7,7 @@
 #define VIVACE_FRAMES 1
 #define Py_BUILD_CORE 1
 #include "internal/pycore_frame.h"
+#include "internal/pycore_interp.h"
 #undef Py_BUILD_CORE
 #endif
 
@@ -18,6 +19,9 @@ static struct {
   PyObject* filename;
   int internal;
 } cache[CACHE_SIZE];
+
+/* The user's code that was found last, owned: most lines are captured in a loop. */
+static PyCodeObject* last_code = NULL;
 
 static int is_internal(PyCodeObject* code) {
   PyObject* filename = code->co_filename;
@@ -40,6 +44,7 @@ int vivace_set_package_folder(PyObject* folder) {
   Py_INCREF(folder);
   Py_XDECREF(package_folder);
   package_folder = folder;
+  Py_CLEAR(last_code);
   for (int i = 0; i < CACHE_SIZE; ++i) Py_CLEAR(cache[i].filename);
   return 0;
 }
@@ -60,20 +65,38 @@ int vivace_set_package_folder(PyObject* folder) {
 #define HAS_CODE(frame) 1
 #endif
 
-void vivace_capture_line(PyObject** code, int32_t* lasti) {
-  struct _PyInterpreterFrame* frame = TOP(PyThreadState_Get());
+void* vivace_youngest_generation(void) { return PyThreadState_Get()->interp->gc.generation0; }
+
+static inline void store(struct _PyInterpreterFrame* frame, PyObject** code, int32_t* lasti) {
+  *code = (PyObject*)CODE_OF(frame);
+  Py_INCREF(*code);
+  *lasti = (int32_t)(_PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT));
+}
+
+static __attribute__((noinline)) void search(struct _PyInterpreterFrame* frame, PyObject** code, int32_t* lasti) {
   while (frame && (!HAS_CODE(frame) || is_internal(CODE_OF(frame)))) frame = frame->previous;
   if (!frame) {
     *code = NULL;
     *lasti = 0;
     return;
   }
-  *code = (PyObject*)CODE_OF(frame);
-  Py_INCREF(*code);
-  *lasti = (int32_t)(_PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT));
+  store(frame, code, lasti);
+  PyObject* old = (PyObject*)last_code;
+  last_code = (PyCodeObject*)Py_NewRef(*code);
+  Py_XDECREF(old);
+}
+
+void vivace_capture_line(PyObject** code, int32_t* lasti) {
+  struct _PyInterpreterFrame* frame = TOP(PyThreadState_Get());
+  if (frame && CODE_OF(frame) == last_code)
+    store(frame, code, lasti);
+  else
+    search(frame, code, lasti);
 }
 
 #else
+
+void* vivace_youngest_generation(void) { return NULL; }
 
 void vivace_capture_line(PyObject** code, int32_t* lasti) {
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());

@@ -11,6 +11,9 @@ void vivace_capture_line(PyObject** code, int32_t* lasti);
 /* Code from files below this folder counts as vivace's own. Returns -1 with an exception set on failure. */
 int vivace_set_package_folder(PyObject* folder);
 
+/* The head of the list of objects in the collector's youngest generation, where its layout is known; else NULL. */
+void* vivace_youngest_generation(void);
+
 #ifdef __cplusplus
 }
 #endif

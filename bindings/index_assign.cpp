@@ -2,7 +2,9 @@
 // index_put_.
 #include "bindings/exports.h"
 #include "bindings/indexing.h"
-#include "generated/ops.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/index/select.h"
+#include "generated/ops/view/parts.h"
 
 namespace vivace {
 

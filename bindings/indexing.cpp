@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "bindings/exports.h"
-#include "generated/ops.h"
+#include "generated/ops/index/select.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace {
 

@@ -3,7 +3,9 @@
 #include "bindings/exports.h"
 #include "bindings/override.h"
 #include "bindings/tables.h"
-#include "generated/ops.h"
+#include "generated/ops/pointwise/compare.h"
+#include "generated/ops/reduce/truth.h"
+#include "generated/ops/view/parts.h"
 #include "runtime/autograd/view.h"
 
 namespace vivace {

@@ -66,4 +66,5 @@ PyModuleDef definition = {
 }  // namespace
 }  // namespace vivace
 
+PyMODINIT_FUNC PyInit__C();
 PyMODINIT_FUNC PyInit__C() { return PyModuleDef_Init(&vivace::definition); }

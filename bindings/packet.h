@@ -53,7 +53,7 @@ Object* call_operator(const Operator& op, Object* a, Object* b) noexcept;
 /// `OP a`.
 Object* call_unary_operator(const Packet& packet, Object* a) noexcept;
 
-// ---- the tables, generated (build/generated/bindings_*.cpp); arrays of methods end with an empty entry
+// ---- the tables, generated (build/generated/bindings/); arrays of methods end with an empty entry
 
 extern PyMethodDef kTensorMethods[];
 extern PyGetSetDef kTensorProperties[];

@@ -7,7 +7,7 @@
 #include "bindings/convert.h"
 #include "bindings/override.h"
 #include "bindings/register_hooks.h"
-#include "generated/ops.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/view.h"
 #include "runtime/dispatch/keys.h"

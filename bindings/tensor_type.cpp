@@ -9,10 +9,12 @@
 
 #include "bindings/convert.h"
 #include "bindings/exports.h"
+#include "bindings/frame.h"
 #include "bindings/override.h"
 #include "bindings/packet.h"
 #include "bindings/tensor_attributes.h"
 #include "runtime/autograd/grad.h"
+#include "runtime/core/pool.h"
 
 namespace vivace {
 namespace {
@@ -47,17 +49,30 @@ int tensor_clear(Object* self) {
   return 0;
 }
 
+/// Frees what few tensors have. It may run Python code, which must not see an error that is set.
+[[gnu::noinline]] void drop_rare(Tensor& t) {
+  PyObject *type, *value, *traceback;
+  const bool raised = PyErr_Occurred();
+  if (raised) PyErr_Fetch(&type, &value, &traceback);
+  if (t.weakrefs) PyObject_ClearWeakRefs(&t);
+  tensor_clear(&t);
+  free_extra(t);
+  if (raised) PyErr_Restore(type, value, traceback);
+}
+
+inline bool any(const void* a, const void* b, const void* c, const void* d, const void* e) {
+  const auto bits = [](const void* p) { return reinterpret_cast<uintptr_t>(p); };
+  return (bits(a) | bits(b) | bits(c) | bits(d) | bits(e)) != 0;
+}
+
 void tensor_dealloc(Object* self) {
   Tensor& t = tensor_of(self);
-  PyObject_GC_UnTrack(self);
-  if (t.weakrefs) PyObject_ClearWeakRefs(self);
-  if (t.grad_fn || t.grad || t.base || t.dict || t.extra) {
-    PyObject *type, *value, *traceback;
-    const bool raised = PyErr_Occurred();  // what is freed may run Python code, which must not see the error
-    if (raised) PyErr_Fetch(&type, &value, &traceback);
-    tensor_clear(self);
-    free_extra(t);
-    if (raised) PyErr_Restore(type, value, traceback);
+  if (is_tracked(self)) untrack(self);
+  if (any(t.grad, t.base, t.dict, t.extra, t.weakrefs)) [[unlikely]]
+    drop_rare(t);
+  if (Node* node = t.grad_fn) {
+    t.grad_fn = nullptr;
+    Py_DECREF(node);
   }
   recycle_tensor(&t);
 }
@@ -190,6 +205,9 @@ PyTypeObject* make_type(Object* module, const char* name, std::vector<PyType_Slo
 }  // namespace
 
 void init_tensor_type(Object* module) {
+#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+  youngest = static_cast<CollectorHead*>(vivace_youngest_generation());
+#endif
   // CPython keeps pointers to these tables for the life of the type.
   static std::vector<PyMethodDef> methods;
   static std::vector<PyGetSetDef> getset;

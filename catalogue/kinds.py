@@ -163,7 +163,7 @@ def _common(where: Where, schemas: Iterable[Schema], options: dict[str, Any]) ->
         options["variants"] = frozenset({"method"})
     if isinstance(options.get("aliases"), str):
         options["aliases"] = tuple(word.strip() for word in options["aliases"].split(","))
-    options["where"] = where
+    options["where"] = dataclasses.replace(where, name=schemas[0].full_name)
     options["schemas"] = schemas
     return options
 

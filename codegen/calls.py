@@ -282,14 +282,9 @@ def _describe(term: Term) -> str:
 
 
 def declarations(ops: Iterable[OpPlan]) -> list[str]:
-    """What a file that calls these operators declares; ops.h would change with every entry."""
+    """What a file that calls these operators declares; a header would change with every entry of its file."""
     ops = list(ops)
     if not ops:
         return []
-    lines = [f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([op.schema for op in ops])]
-    if lines:
-        lines = ["namespace {", *lines, "}  // namespace"]
-    lines.append("namespace ops {")
-    for op in ops:
-        lines.append(f"{cpp.result_of(op.schema.returns)} {op.symbol}({', '.join(parameter_types(op.schema))});")
-    return [*lines, "}  // namespace ops"]
+    lines = [f"{cpp.result_of(op.schema.returns)} {op.symbol}({', '.join(parameter_types(op.schema))});" for op in ops]
+    return ["namespace ops {", *lines, "}  // namespace ops"]

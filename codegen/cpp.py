@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.model import Argument, Return, Schema, Symbol, Type
+from codegen.model import Argument, Return, Symbol, Type
 
 DROPPED = frozenset({"layout", "pin_memory", "requires_grad"})
 """Arguments that are parsed but not passed to kernels: checked, without meaning here, or handled by the wrapper."""
@@ -191,7 +191,7 @@ def default_argument(a: Argument) -> str:
         return "{}" if t.optional and not t.is_tensor and t.base not in ("Scalar", "Generator", "Object") else "nullptr"
     if t.is_list:
         values = list_default(a)
-        return f"IntList({array_name(values)})" if values else "{}"
+        return f"IntList({ints(values)})" if values else "{}"
     if isinstance(value, Symbol):
         return symbol(t, value)
     if isinstance(value, bool):
@@ -218,9 +218,9 @@ def list_default(a: Argument) -> tuple[int, ...]:
     return (int(a.default),) * (a.type.list_size or 1)
 
 
-def array_name(values: tuple[int, ...]) -> str:
-    """The name of the constant array that holds a list default; generated/ops.h defines those that occur."""
-    return "kInts_" + "_".join(str(v).replace("-", "m") for v in values)
+def ints(values: tuple[int, ...]) -> str:
+    """The constant array that holds a list default."""
+    return f"kInts<{', '.join(map(str, values))}>"
 
 
 def default_value(a: Argument) -> str:
@@ -232,7 +232,7 @@ def default_value(a: Argument) -> str:
         values = list_default(a)
         if not values:
             return "{.ints = nullptr, .count = 0, .tag = Tag::IntList}"
-        return f"{{.ints = {array_name(values)}, .count = {len(values)}, .tag = Tag::IntList}}"
+        return f"{{.ints = {ints(values)}, .count = {len(values)}, .tag = Tag::IntList}}"
     if isinstance(value, Symbol):
         tag = {"ScalarType": "DType", "MemoryFormat": "MemoryFormat"}.get(t.base, "Int")
         return f"{{.i = int64_t({symbol(t, value)}), .tag = Tag::{tag}}}"
@@ -243,13 +243,3 @@ def default_value(a: Argument) -> str:
     if isinstance(value, float) or t.base == "float":
         return f"{{.f = {number(float(value))}, .tag = Tag::Float}}"
     return f"{{.i = {value}, .tag = Tag::Int}}"
-
-
-def int_arrays(schemas: list[Schema]) -> list[str]:
-    """Definitions of the constant arrays that list defaults need."""
-    lists: set[tuple[int, ...]] = set()
-    for schema in schemas:
-        for a in schema.arguments:
-            if a.type.is_list and not a.required and a.default is not None and list_default(a):
-                lists.add(list_default(a))
-    return [f"inline constexpr int64_t {array_name(v)}[] = {{{', '.join(map(str, v))}}};" for v in sorted(lists)]

@@ -74,11 +74,8 @@ class Derivatives:
     by_op: dict[str, NodePlan] = field(default_factory=dict)  # by symbol of the functional op
     fused: dict[str, FusedGrad] = field(default_factory=dict)
 
-    def node_of(self, op: OpPlan) -> str | None:
-        if op.op_class == "Out":
-            return None
-        node = self.by_op.get(op.base.symbol)
-        return node.symbol if node else None
+    def node_of(self, op: OpPlan) -> NodePlan | None:
+        return None if op.op_class == "Out" else self.by_op.get(op.base.symbol)
 
 
 def node_base_name(name: str) -> str:

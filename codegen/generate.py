@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from catalogue.kinds import Entry, Pointwise
 from codegen.derivatives import make_derivatives
-from codegen.emit import bindings, docs, kernels, nodes, stubs, tables
+from codegen.emit import bindings, docs, headers, kernels, nodes, stubs, tables
 from codegen.plan import make_plan
 
 
@@ -21,6 +21,7 @@ def generate(entries: Iterable[Entry]) -> dict[str, str]:
 
     return {
         **tables.emit(plan, derivatives.node_of, info_of),
+        **headers.emit(plan),
         **nodes.emit(plan, derivatives, pointwise.info),
         **bindings.emit(plan),
         **pointwise.files(),

@@ -16,16 +16,23 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Where:
-    """A line of a catalogue file."""
+    """A line of a catalogue file, and the entry that it declares."""
 
     file: Path
     line: int
+    name: str = ""
 
     def __str__(self) -> str:
-        try:
-            return f"{self.file.relative_to(ROOT)}:{self.line}"
-        except ValueError:
-            return f"{self.file}:{self.line}"
+        return f"{self.path}:{self.line}"
+
+    @property
+    def path(self) -> str:
+        return str(self.file.relative_to(ROOT) if self.file.is_relative_to(ROOT) else self.file)
+
+    @property
+    def mark(self) -> str:
+        """What generated C++ says: with a line in it, an edit would change all that comes from the lines below."""
+        return f"{self.path}: {self.name}"
 
 
 class CatalogueError(Exception):

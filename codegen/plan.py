@@ -32,6 +32,11 @@ class OpPlan:
         """The functional form: where the derivative and the kernel are declared."""
         return self.functional or self
 
+    @property
+    def returned(self) -> str:
+        """What the call wrapper returns."""
+        return "Tensor&" if self.op_class == "InPlace" else cpp.result_of(self.schema.returns)
+
 
 @dataclass(frozen=True)
 class Signature:
@@ -74,30 +79,21 @@ class Plan:
     packets: tuple[Packet, ...]
     by_name: dict[str, list[OpPlan]] = field(repr=False)
 
-    def groups(self, size: int = 12) -> list[tuple[str, list[Entry]]]:
-        """Entries by catalogue file, cut into chunks: the generated files. A chunk's name tells its file."""
+    def files(self) -> dict[str, list[Entry]]:
+        """Entries by catalogue file, `pointwise/arith`: what is generated from it lies in files of that name."""
         files: dict[str, list[Entry]] = {}
         for entry in self.entries:
-            files.setdefault(group_name(entry), []).append(entry)
-        groups = []
-        for name, entries in files.items():
-            chunks = [entries[i : i + size] for i in range(0, len(entries), size)]
-            for i, chunk in enumerate(chunks):
-                groups.append((name if len(chunks) == 1 else f"{name}_{i}", chunk))
-        return groups
+            files.setdefault(file_name(entry), []).append(entry)
+        return files
 
     def ops_of(self, entry: Entry) -> list[OpPlan]:
         return [op for op in self.ops if op.entry is entry]
 
 
-def group_name(entry: Entry) -> str:
-    """catalogue/pointwise/arith.py -> pointwise_arith."""
-    path = entry.where.file
-    try:
-        path = path.relative_to(ROOT / "catalogue")
-    except ValueError:
-        path = path.relative_to(path.parent)
-    return "_".join(path.with_suffix("").parts)
+def file_name(entry: Entry) -> str:
+    """catalogue/pointwise/arith.py -> pointwise/arith."""
+    file, catalogue = entry.where.file, ROOT / "catalogue"
+    return str(file.relative_to(catalogue).with_suffix("")) if file.is_relative_to(catalogue) else file.stem
 
 
 def make_plan(entries: Iterable[Entry]) -> Plan:

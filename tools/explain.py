@@ -58,7 +58,7 @@ def explain(plan: Plan, files: dict[str, str], entry: Entry, limit: int | None) 
     for op in ops:
         print(f"{op.op_class:8} vivace::op::{op.symbol:28} {op.schema}")
     cpp = {name: text for name, text in files.items() if name.endswith(".cpp")}
-    for heading, prefix in (("Loops", "loops/"), ("Arguments and kernels", "tables_"), ("Autograd", "nodes_")):
+    for heading, prefix in (("Loops", "loops/"), ("Arguments and kernels", "tables/"), ("Autograd", "nodes/")):
         found = [(name, b) for name, text in cpp.items() if name.startswith(prefix) for b in blocks(text, entry.where)]
         listing(heading, found, limit if prefix == "loops/" else None)
     symbols = [f"constinit Op {op.symbol} =" for op in ops]
@@ -87,9 +87,9 @@ def source(where: Where) -> str:
 
 
 def blocks(text: str, where: Where) -> Iterator[str]:
-    """Pieces of a generated file that name the entry's line, each up to the next blank line."""
+    """Pieces of a generated file that name the entry, each up to the next blank line."""
     lines = text.split("\n")
-    mark = f"// {where}"
+    mark = f"// {where.mark}"
     for i, line in enumerate(lines):
         if line.strip() != mark:
             continue

@@ -1,4 +1,4 @@
-"""Packets with the functions that Python calls (bindings_*.cpp), and the tables that the Tensor type is made of."""
+"""Packets with the functions that Python calls (bindings/*.cpp), and the tables that the Tensor type is made of."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ UNARY = {"-": "negative", "+": "positive", "~": "invert", "abs": "absolute"}
 
 def emit(plan: Plan) -> dict[str, str]:
     files = {}
-    for name, entries in plan.groups():
+    for name, entries in plan.files().items():
         packets = [p for p in plan.packets if any(p.entry is e for e in entries)]
         if packets:
-            files[f"bindings_{name}.cpp"] = _group(entries, packets)
+            files[f"bindings/{name}.cpp"] = _file(entries, packets)
     files["bindings_tables.cpp"] = _tables(plan)
     return files
 
@@ -44,7 +44,7 @@ def emit(plan: Plan) -> dict[str, str]:
 # ---- packets
 
 
-def _group(entries: list[Entry], packets: list[Packet]) -> str:
+def _file(entries: list[Entry], packets: list[Packet]) -> str:
     ops: dict[str, None] = {}
     for packet in packets:
         for s in packet.signatures:
@@ -60,7 +60,7 @@ def _group(entries: list[Entry], packets: list[Packet]) -> str:
     externs = [f"extern const NamedResult {symbol};" for symbol in sorted(foreign)]
     return render(
         "bindings.cpp.in",
-        source=str(entries[0].where).rpartition(":")[0],
+        source=entries[0].where.path,
         declarations=lines,
         packets=[*externs, *named, *[_packet(p) for p in packets]],
     )
@@ -97,7 +97,7 @@ def _packet(packet: Packet) -> str:
     doc = docstring(packet).split("\n")
     literal = "\n".join("    " + cpp.string(line + ("\n" if i + 1 < len(doc) else "")) for i, line in enumerate(doc))
     lines = [
-        f"\n// {packet.qualname}, from {packet.entry.where}",
+        f"\n// {packet.qualname}, from {packet.entry.where.mark}",
         f"static constexpr Overload overloads_{symbol}[] = {{",
         *[f"    {_overload(s)}," for s in packet.signatures],
         "};",

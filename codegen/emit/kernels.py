@@ -85,10 +85,7 @@ class KernelPlan:
         return self.symbols[id(x) if isinstance(x, Pointwise) else x.name]
 
     def files(self) -> dict[str, str]:
-        return self.bodies.files() | {"pointwise.h": self._header(), "pointwise.cpp": self._tables()}
-
-    def _header(self) -> str:
-        return render("pointwise.h.in", names=[f"extern const PointwiseInfo {t.symbol};" for t in self.tables.values()])
+        return self.bodies.files() | {"pointwise.cpp": self._tables()}
 
     def _tables(self) -> str:
         rows: dict[str, str] = {}
@@ -108,10 +105,11 @@ class KernelPlan:
                 t.choose or "nullptr",
                 f"checks::{t.check}" if t.check else "nullptr",
             ]
-            infos.append(f"// {t.where}\nconst PointwiseInfo {t.symbol} = {{{', '.join(fields)}}};")
+            infos.append(f"// {t.where.mark}\nconst PointwiseInfo {t.symbol} = {{{', '.join(fields)}}};")
         return render(
             "pointwise.cpp.in",
             rows=[f"const PointwiseRow {name}[kNumDTypes] = {{\n{body}}};" for body, name in rows.items()],
+            declarations=[f"extern const PointwiseInfo {t.symbol};" for t in self.tables.values()],
             choosers=self.choosers,
             infos=infos,
         )

@@ -120,7 +120,7 @@ def write_loop(name: str, where: Where, type: str, body: Expr, operands: int, ma
     order = ex.nodes(body)
     used = {n.args[0] for n in order if n.op == "param"}
     reads = any(u.startswith("q") for u in used)
-    lines = [f"// {where}", f"void {name}(char* const* p, int64_t n, const Param*{' q' if reads else ''}) {{"]
+    lines = [f"// {where.mark}", f"void {name}(char* const* p, int64_t n, const Scalar*{' q' if reads else ''}) {{"]
     lines.append(f"  auto* out = reinterpret_cast<{out_element}*>(p[0]);")
     for i in range(operands):
         if not used & {f"x{i}", f"x{i}_re", f"x{i}_im"}:
@@ -158,9 +158,9 @@ class _Names:
 def _param(leaf: Expr) -> str:
     name, type = leaf.args[0], leaf.type or ""
     slot = name.removesuffix("_re").removesuffix("_im")[1:]
-    member = "imag" if name.endswith("_im") else "f" if type in p.FLOATING else "i"
+    member = "imag" if name.endswith("_im") else "to_double()" if type in p.FLOATING else "to_int()"
     if type in p.MASKS:
-        return f"m8(splat<uint8_t>(q[{slot}].i != 0 ? 255 : 0))"
+        return f"m8(splat<uint8_t>(q[{slot}].to_int() != 0 ? 255 : 0))"
     return f"splat<{ELEMENT[type]}>({ELEMENT[type]}(q[{slot}].{member}))"
 
 

@@ -1,4 +1,4 @@
-"""Autograd nodes: what each saves, how it computes gradients (nodes_*.cpp), which formulas it expects (formulas.h)."""
+"""Autograd nodes: what each saves, how it computes gradients (nodes/*.cpp), the formulas it expects (formulas/*.h)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RESERVED = frozenset({"out", "node", "grads", "needs"})
 def emit(plan: Plan, derivatives: Derivatives, info_of: InfoOf) -> dict[str, str]:
     files = {}
     formulas: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {}
-    for name, entries in plan.groups():
+    for name, entries in plan.files().items():
         ids = {id(e) for e in entries}
         group = [n for n in derivatives.nodes if id(n.entry) in ids]
         if not group:
@@ -35,17 +35,17 @@ def emit(plan: Plan, derivatives: Derivatives, info_of: InfoOf) -> dict[str, str
             known, where = formulas.setdefault(formula, (result, emitter.sources[formula]))
             if known != result:
                 raise CatalogueError(group[0].entry.where, f"cpp.{formula[0]} is used with another result at {where}")
-        files[f"nodes_{name}.cpp"] = render(
+        files[f"nodes/{name}.cpp"] = render(
             "nodes.cpp.in",
-            source=str(entries[0].where).rpartition(":")[0],
+            source=entries[0].where.path,
             declarations=emitter.declarations(),
             functions=functions,
             nodes=[_info(n) for n in group],
         )
-    declarations = [
-        f"{r} {name}({', '.join(types)});  // {where}" for (name, types), (r, where) in sorted(formulas.items())
-    ]
-    files["formulas.h"] = render("formulas.h.in", declarations=declarations)
+        if emitter.formulas:
+            files[f"formulas/{name}.h"] = render(
+                "formulas.h.in", source=entries[0].where.path, declarations=emitter.formula_declarations()
+            )
     return files
 
 
@@ -66,7 +66,7 @@ class _Emitter:
         lines = declarations(self.used.values())
         if self.formulas:
             lines.append("namespace formulas {")
-            lines += [f"{result} {name}({', '.join(types)});" for (name, types), result in self.formulas.items()]
+            lines += self.formula_declarations()
             lines.append("}  // namespace formulas")
         if self.tables:
             lines += [
@@ -76,8 +76,11 @@ class _Emitter:
             ]
         return lines
 
+    def formula_declarations(self) -> list[str]:
+        return [f"{result} {name}({', '.join(types)});" for (name, types), result in self.formulas.items()]
+
     def node(self, n: NodePlan) -> str:
-        lines = [f"// {n.op.schema}", f"// {n.entry.where}"]
+        lines = [f"// {n.op.schema}", f"// {n.entry.where.mark}"]
         lines.append(f"void apply_{n.symbol}(Node& node, Tensor* const* grads, Tensor** out, Needs needs) {{")
         if n.fused is not None:
             lines.append("  if (!tls.grad_mode) {")
@@ -256,6 +259,7 @@ def _info(n: NodePlan) -> str:
     returns = n.op.schema.returns
     noutputs = 0 if returns and returns[0].type.is_list else len(returns)
     nondiff = sum(1 << i for i in n.entry.nondiff)
+    lists = any(a.type.is_tensor_list for a in n.op.schema.inputs)
     fields = [
         f".name = {cpp.string(n.name)}",
         f".apply = apply_{n.symbol}",
@@ -266,6 +270,7 @@ def _info(n: NodePlan) -> str:
         f".edge_args = edges_of_{n.symbol}" if n.edges else "",
         f".saves = saves_of_{n.symbol}" if n.saves else "",
         f".nondiff_outputs = {nondiff:#x}" if nondiff else "",
+        ".fixed_shape = true" if noutputs and not lists else "",
     ]
     lines.append(f"extern const NodeInfo {n.symbol};")
     lines.append(wrap(f"const NodeInfo {n.symbol} = {{", [f for f in fields if f], "};"))

@@ -1,4 +1,4 @@
-"""Op objects, their argument tables and kernels, call wrappers: tables_*.cpp, ops.h, op_objects.h, all_ops.cpp."""
+"""Op objects, their argument tables and kernels, call wrappers (tables/*.cpp), and the list of all (all_ops.cpp)."""
 
 from __future__ import annotations
 
@@ -6,54 +6,29 @@ from collections.abc import Callable
 
 from catalogue.kinds import Composite, Entry, Op, Pointwise
 from codegen import cpp
+from codegen.derivatives import NodePlan
 from codegen.emit.composites import Bodies
 from codegen.model import Argument
 from codegen.plan import OpPlan, Plan, kernel_functions
 from codegen.render import render, wrap
 
-NodeOf = Callable[[OpPlan], str | None]
-"""The NodeInfo symbol of an operator, or None."""
+NodeOf = Callable[[OpPlan], NodePlan | None]
+"""What autograd records for an operator, or None."""
 InfoOf = Callable[[Entry], str]
 """The PointwiseInfo symbol of an entry."""
 
 
 def emit(plan: Plan, node_of: NodeOf, info_of: InfoOf) -> dict[str, str]:
-    files = {}
-    for name, entries in plan.groups():
-        files[f"tables_{name}.cpp"] = _group(plan, entries, node_of, info_of)
-    schemas = [op.schema for op in plan.ops]
-    declarations = [
-        _banner_line(entry) + "\n" + "\n".join(_declare(op) for op in _called(plan, entry)) for entry in plan.entries
-    ]
-    files["ops.h"] = render("ops.h.in", arrays=cpp.int_arrays(schemas), declarations=declarations)
-    files["op_objects.h"] = render("op_objects.h.in", declarations=[f"extern Op {op.symbol};" for op in plan.ops])
-    files["all_ops.cpp"] = render("all_ops.cpp.in", ops=[f"    &op::{op.symbol}," for op in plan.ops])
-    functions = kernel_functions(plan.ops)
-    parts = {
-        space: [f"{f.declaration}  // {f.entry.where}" for f in functions if f.namespace == space]
-        for space in ("meta", "kernels", "composite")
-    }
-    files["kernels.h"] = render("kernels.h.in", **parts)
+    files = {f"tables/{name}.cpp": _file(plan, entries, node_of, info_of) for name, entries in plan.files().items()}
+    files["all_ops.cpp"] = render(
+        "all_ops.cpp.in",
+        declarations=[f"extern Op {op.symbol};" for op in plan.ops],
+        ops=[f"    &op::{op.symbol}," for op in plan.ops],
+    )
     return files
 
 
-def _banner_line(entry: Entry) -> str:
-    return f"// {entry.where}"
-
-
-def _called(plan: Plan, entry: Entry) -> list[OpPlan]:
-    return [op for op in plan.ops_of(entry) if op.op_class != "Out"]
-
-
-def _returned(op: OpPlan) -> str:
-    return "Tensor&" if op.op_class == "InPlace" else cpp.result_of(op.schema.returns)
-
-
-def _declare(op: OpPlan) -> str:
-    return f"{_returned(op)} {op.symbol}({cpp.parameters(op.schema.arguments, defaults=True)});"
-
-
-def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -> str:
+def _file(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -> str:
     ops = [op for entry in entries for op in plan.ops_of(entry)]
     # Declared here rather than included: an edit of another entry must not compile this file again.
     lines = []
@@ -62,16 +37,14 @@ def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -
         lines += _namespace(space, [f.declaration for f in functions if f.namespace == space])
     infos = [info_of(entry) for entry in entries if isinstance(entry, Pointwise)]
     lines += _namespace("tables", [f"extern const PointwiseInfo {i};" for i in infos])
-    nodes = dict.fromkeys(node for op in ops if (node := node_of(op)))
+    nodes = dict.fromkeys(node.symbol for op in ops if (node := node_of(op)))
     lines += _namespace("nodes", [f"extern const NodeInfo {n};" for n in nodes])
     lines += _namespace("op", [f"extern Op {op.symbol};" for op in ops])
     bodies = Bodies(plan)
-    definitions = [
-        f"constexpr {a.removeprefix('inline constexpr ')}" for a in cpp.int_arrays([op.schema for op in ops])
-    ]
+    definitions: list[str] = []
     for entry in entries:
         for op in plan.ops_of(entry):
-            definitions.append(f"\n// {op.schema}\n// {entry.where}")
+            definitions.append(f"\n// {op.schema}\n// {entry.where.mark}")
             if op.functional is None and isinstance(entry, Composite) and entry.body is not None:
                 definitions += bodies.function(op)
             definitions += _kernels(op)
@@ -79,7 +52,7 @@ def _group(plan: Plan, entries: list[Entry], node_of: NodeOf, info_of: InfoOf) -
     wrappers = [_wrapper(op) for op in ops if op.op_class != "Out"]
     return render(
         "tables.cpp.in",
-        source=str(entries[0].where).rpartition(":")[0],
+        source=entries[0].where.path,
         declarations=[*lines, *bodies.declarations()],
         definitions=definitions,
         ops=[_op(op, node_of, info_of) for op in ops],
@@ -156,10 +129,10 @@ def _kernels(op: OpPlan) -> list[str]:
     return [head, f"  return box({call});", "}"]
 
 
-def _table(op: OpPlan, recorded: bool) -> str:
+def _table(op: OpPlan, node: NodePlan | None, recorded: bool) -> str:
     entry = op.entry
     if isinstance(entry, Pointwise):
-        cpu, meta = "pointwise_kernel", "pointwise_meta"
+        cpu, meta = _pointwise_kernel(op, entry), "pointwise_meta"
     elif op.functional is not None and isinstance(entry, Op) and entry.structured:
         cpu = "structured_inplace" if op.op_class == "InPlace" else "structured_out"
         meta = cpu
@@ -175,7 +148,8 @@ def _table(op: OpPlan, recorded: bool) -> str:
         cpu = f"kernel_{op.symbol}"
         neutral = isinstance(entry, Composite) or (isinstance(entry, Op) and entry.device_neutral)
         meta = cpu if neutral else "missing_kernel"
-    layers = ["autograd_kernel", "view_kernel", "saved_hooks_kernel"] if recorded else ["nullptr"] * 3
+    record = {"InPlace": "record_in_place", "Out": "record_out"}.get(op.op_class) or _record_call(op, node)
+    layers = [record, "view_kernel", "saved_hooks_kernel"] if recorded else ["nullptr"] * 3
     watched = "watched_kernel" if _writes(op) else "nullptr"
     inference = "nullptr" if isinstance(entry, Composite) and not recorded else "inference_kernel"
     return ", ".join([cpu, meta, *["nullptr"] * 5, watched, *layers, inference])
@@ -190,7 +164,30 @@ def _mask(op: OpPlan, recorded: bool) -> str:
     return f"{mask} | bit(Key::Watched)" if _writes(op) else mask
 
 
-def is_recorded(op: OpPlan, node: str | None) -> bool:
+def _pointwise_kernel(op: OpPlan, entry: Pointwise) -> str:
+    """The driver, or its short way in where the operands are the leading arguments, tensors all."""
+    leading = op.schema.inputs[: len(entry.operands)]
+    plain = op.op_class == "Plain" and not (entry.choices or entry.special or entry.masks)
+    tensors = all(a.type.is_tensor and not a.type.optional and a.name in entry.promoting for a in leading)
+    params = [i for i, a in enumerate(op.schema.inputs) if a.name not in entry.operands]
+    in_a_row = params == list(range(params[0], params[0] + len(params))) if params else True
+    if plain and in_a_row and tensors and [a.name for a in leading] == list(entry.operands) and len(leading) <= 2:
+        return f"pointwise_kernel_{len(leading)}"
+    return "pointwise_kernel"
+
+
+def _record_call(op: OpPlan, node: NodePlan | None) -> str:
+    """What records a call, or its short way in where the edges are the leading arguments and there is one output."""
+    inputs = op.schema.inputs
+    tensors = [i for i, a in enumerate(inputs) if a.type.is_tensor or a.type.is_tensor_list]
+    plain = all(inputs[i].type.is_tensor and not inputs[i].type.optional for i in tensors)
+    one = len(op.schema.returns) == 1 and op.schema.returns[0].type.is_tensor
+    if node and plain and one and tensors == list(node.edges) == list(range(len(tensors))) and len(tensors) <= 2:
+        return f"record_call_{len(tensors)}"
+    return "record_call"
+
+
+def is_recorded(op: OpPlan, node: NodePlan | None) -> bool:
     """Whether autograd has to see the call."""
     if isinstance(op.entry, Composite):
         return op.op_class == "Out"
@@ -213,7 +210,7 @@ def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
         f".nreturns = {nreturns}",
         f".tensor_args = {tensor_mask:#x}" if tensor_mask else "",
         f".list_args = {list_mask:#x}" if list_mask else "",
-        f".node = &nodes::{node}" if node else "",
+        f".node = &nodes::{node.symbol}" if node else "",
     ]
     if isinstance(entry, Pointwise):
         fields.append(f".data = &tables::{info_of(entry)}")
@@ -224,14 +221,14 @@ def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
     fields += [
         f".schema = {cpp.string(str(schema))}",
         f".mask = {_mask(op, recorded)}",
-        f".table = {{{_table(op, recorded)}}}",
+        f".table = {{{_table(op, node, recorded)}}}",
     ]
     return wrap(f"constinit Op {op.symbol} = {{", [f for f in fields if f], "};")
 
 
 def _wrapper(op: OpPlan) -> str:
     schema = op.schema
-    head = f"{_returned(op)} {op.symbol}({cpp.parameters(schema.arguments)}) {{"
+    head = f"{op.returned} {op.symbol}({cpp.parameters(schema.arguments)}) {{"
     values = []
     for a in schema.arguments:
         if a.name in cpp.DROPPED:

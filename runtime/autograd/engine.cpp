@@ -8,7 +8,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "generated/ops.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/explain.h"
 #include "runtime/autograd/function_node.h"
 #include "runtime/autograd/grad.h"

@@ -3,7 +3,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "generated/ops.h"
+#include "generated/ops/pointwise/logic.h"
+#include "generated/ops/reduce/truth.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
 #include "runtime/core/tensor_object.h"

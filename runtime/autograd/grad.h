@@ -4,20 +4,44 @@
 
 namespace vivace {
 
-/// The kernel of Key::Autograd, for all ops: runs the op below and records a node if a differentiable argument requires
-/// grad.
-Object* autograd_kernel(const Op& op, KeySet keys, Value* args);
+/// The kernels of Key::Autograd, by class of op (views are recorded as calls): run the op below and record a node if a
+/// differentiable argument requires grad.
+Object* record_call(const Op& op, KeySet keys, Value* args);
+/// record_call for ops with one output whose tensor arguments are the first one or two, all of them differentiable.
+Object* record_call_1(const Op& op, KeySet keys, Value* args);
+Object* record_call_2(const Op& op, KeySet keys, Value* args);
+Object* record_in_place(const Op& op, KeySet keys, Value* args);
+Object* record_out(const Op& op, KeySet keys, Value* args);
 
 /// Makes a node with room for edges and saved values, all null; the calling Python line is captured.
 Node* new_node(const NodeInfo& info, uint32_t nedges, uint32_t nsaves, uint32_t noutputs);
 /// The sequence number that the next node will have.
 uint64_t next_sequence();
 /// An edge to where t's gradient goes (null if t does not require grad); owns a reference.
-Edge make_edge(Tensor* t);
+inline Edge make_edge(Tensor* t) {
+  if (!t || !(t->keys & bit(Key::Autograd))) return Edge();
+  if (Node* fn = t->grad_fn) {
+    Py_INCREF(fn);
+    return Edge(fn, t->output_nr);
+  }
+  Py_INCREF(t);
+  return Edge::leaf(t);
+}
 /// Makes t the nr-th output of node.
 void set_history(Tensor& t, Node& node, uint32_t nr);
+/// Where the sizes of a layout that becomes t's are kept, if it or the one before has many dims.
+int64_t* heap_sizes(OutputMeta& meta, const Tensor& t);
 /// Notes the layout of output nr.
-void set_meta(Node& node, uint32_t nr, const Tensor& t);
+inline void set_meta(Node& node, uint32_t nr, const Tensor& t) {
+  OutputMeta& m = node.metas[nr];
+  int64_t* sizes = m.inline_sizes;
+  if ((m.ndim > kMetaDims) | (t.ndim_ > kMetaDims)) [[unlikely]]
+    sizes = heap_sizes(m, t);
+  m.dtype = t.dtype_;
+  m.device = t.device_;
+  m.ndim = t.ndim_;
+  for (int d = 0; d < t.ndim_; ++d) sizes[d] = t.dims_[d];
+}
 /// An alias of t whose gradient goes where the edge leads.
 TensorRef with_edge(const Tensor& t, const Edge& edge);
 /// Drops what the node saved.

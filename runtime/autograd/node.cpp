@@ -1,4 +1,4 @@
-// Life of nodes: a pool by size, and frees that run from one worklist so that deep graphs need no stack.
+// Life of nodes: free lists by kind, and frees that run from one worklist so that deep graphs need no stack.
 #include "runtime/autograd/node.h"
 
 #include <cstdlib>
@@ -14,18 +14,11 @@ PythonHooks python_hooks;
 
 namespace {
 
-constexpr int kStep = 64;     // bytes between size classes
-constexpr int kClasses = 12;  // up to kStep * kClasses bytes are pooled
 #if defined(VIVACE_NO_POOLS) || defined(Py_REF_DEBUG)
 constexpr int kKeep = 0;
 #else
-constexpr int kKeep = 1024;
+constexpr int kKeep = 512;  // nodes kept per kind
 #endif
-struct Pool {
-  Node* items[kKeep + 1];
-  int size = 0;
-};
-Pool pools[kClasses];
 
 uint64_t sequence = 0;
 Node* dead = nullptr;  // worklist of nodes to free, linked through `buffer0`
@@ -35,7 +28,7 @@ inline size_t node_bytes(uint32_t nedges, uint32_t nsaves) {
   return sizeof(Node) + nedges * sizeof(Edge) + nsaves * sizeof(Value);
 }
 
-void drop_edges(Node& node) {
+inline void drop_edges(Node& node) {
   Edge* edges = node.edges();
   for (uint32_t i = 0; i < node.nedges; ++i) {
     Object* target = edges[i].object();
@@ -44,61 +37,94 @@ void drop_edges(Node& node) {
   }
 }
 
-void destroy(Node& node) {
-  release_saved(node);
+/// Gives up what a saved list, string or object refers to.
+[[gnu::noinline]] void disown(Value& v, Tag tag) {
+  switch (tag) {
+    case Tag::Object:
+      Py_DECREF(v.object);
+      break;
+    case Tag::TensorList:
+      for (Tensor* t : v.tensor_list()) Py_XDECREF(t);
+      [[fallthrough]];
+    case Tag::IntList:
+    case Tag::FloatList:
+    case Tag::ScalarList:
+    case Tag::String:
+      std::free(const_cast<char*>(v.chars));
+      break;
+    default:
+      break;
+  }
+}
+
+inline void drop_saved(Node& node) {
+  Value* saved = node.saved();
+  const uint32_t n = node.nsaves;
+  node.nsaves = 0;  // first: freeing may run Python code that looks at this node
+  node.released = true;
+  for (uint32_t i = 0; i < n; ++i) {
+    const Tag tag = saved[i].tag;
+    saved[i].tag = Tag::None;
+    if (tag == Tag::Tensor)
+      Py_DECREF(saved[i].tensor);
+    else if (tag > Tag::Tensor) [[unlikely]]
+      disown(saved[i], tag);
+  }
+}
+
+/// Frees what the node holds. A pooled node keeps its type, shape and layouts, and is null elsewhere.
+inline void destroy(Node& node) {
+  drop_saved(node);
   drop_edges(node);
-  if (node.extra) free_node_extra(node);
+  if (node.extra) [[unlikely]]
+    free_node_extra(node);
+  Py_XDECREF(node.code);
+  const NodeInfo& info = *node.info;
+  if (info.fixed_shape && info.free_count < kKeep) [[likely]] {
+    node.buffer0 = reinterpret_cast<Tensor*>(info.free_list);
+    info.free_list = &node;
+    ++info.free_count;
+    return;
+  }
   for (uint32_t i = 0; i < node.noutputs; ++i)
     if (node.metas[i].ndim > kMetaDims) std::free(node.metas[i].heap_sizes);
   if (node.metas != &node.meta0) std::free(node.metas);
-  Py_XDECREF(node.code);
-  const size_t c = (node_bytes(node.nedges, node.capacity) - 1) / kStep;
   PyTypeObject* type = Py_TYPE(&node);
-  if (c < kClasses && pools[c].size < kKeep) {
-    pools[c].items[pools[c].size++] = &node;
-  } else {
-    free_node(&node);
-  }
+  free_node(&node);
   Py_DECREF(type);
+}
+
+/// A new node with everything null.
+[[gnu::noinline]] Node* blank_node(const NodeInfo& info, uint32_t nedges, uint32_t nsaves, uint32_t noutputs) {
+  if (!info.type) info.type = python_hooks.make_node_type(info);
+  const size_t bytes = node_bytes(nedges, nsaves);
+  Node* node = allocate_node(info.type, bytes);
+  std::memset(reinterpret_cast<char*>(node) + sizeof(Object), 0, bytes - sizeof(Object));
+  node->info = &info;
+  node->nedges = nedges;
+  node->noutputs = noutputs;
+  node->capacity = nsaves;
+  node->metas = noutputs <= 1 ? &node->meta0 : static_cast<OutputMeta*>(std::calloc(noutputs, sizeof(OutputMeta)));
+  return node;
 }
 
 }  // namespace
 
 Node* new_node(const NodeInfo& info, uint32_t nedges, uint32_t nsaves, uint32_t noutputs) {
-  if (!info.type) [[unlikely]]
-    info.type = python_hooks.make_node_type(info);
-  const size_t c = (node_bytes(nedges, nsaves) - 1) / kStep;
-  Node* node;
-  if (c < kClasses && pools[c].size > 0) [[likely]] {
-    node = pools[c].items[--pools[c].size];
-    Py_SET_TYPE(node, info.type);
-    Py_INCREF(info.type);
+  Node* node = info.free_list;
+  if (node) [[likely]] {
+    info.free_list = reinterpret_cast<Node*>(node->buffer0);
+    --info.free_count;
+    node->buffer0 = nullptr;
+    node->released = false;
     Py_SET_REFCNT(node, 1);
   } else {
-    // tp_itemsize is 1: the type's basicsize and the payload make up the object, rounded up to its size class.
-    const size_t bytes = c < kClasses ? (c + 1) * kStep : node_bytes(nedges, nsaves);
-    node = allocate_node(info.type, bytes);
+    node = blank_node(info, nedges, nsaves, noutputs);
   }
-  node->info = &info;
-  node->sequence = sequence++;
-  node->nedges = nedges;
-  node->noutputs = noutputs;
   node->nsaves = nsaves;
-  node->capacity = nsaves;
-  node->released = false;
-  node->run = 0;
-  node->buffer = nullptr;
-  node->buffer0 = nullptr;
-  node->extra = nullptr;
-  std::memset(static_cast<void*>(node->edges()), 0, nedges * sizeof(Edge) + nsaves * sizeof(Value));
-  if (noutputs <= 1) [[likely]] {
-    node->metas = &node->meta0;
-    node->meta0.ndim = 0;
-  } else {
-    node->metas = static_cast<OutputMeta*>(std::calloc(noutputs, sizeof(OutputMeta)));
-  }
+  node->sequence = sequence++;
   python_hooks.capture_line(&node->code, &node->lasti);
-  PyObject_GC_Track(node);
+  track_new(node);
   return node;
 }
 
@@ -106,20 +132,16 @@ uint64_t next_sequence() { return sequence; }
 
 void node_dealloc(Object* self) {
   Node* node = reinterpret_cast<Node*>(self);
-  PyObject_GC_UnTrack(self);
+  if (is_tracked(self)) untrack(self);
   node->buffer0 = reinterpret_cast<Tensor*>(dead);
   dead = node;
   if (draining) return;
   draining = true;
-  PyObject *type, *value, *traceback;
-  const bool raised = PyErr_Occurred();  // what is freed may run Python code, which must not see the error
-  if (raised) PyErr_Fetch(&type, &value, &traceback);
   while (dead) {
     Node* next = dead;
     dead = reinterpret_cast<Node*>(next->buffer0);
     destroy(*next);
   }
-  if (raised) PyErr_Restore(type, value, traceback);
   draining = false;
 }
 
@@ -162,46 +184,21 @@ void clear_node_extra(Node& node) {
 }
 
 void free_node_extra(Node& node) {
+  PyObject *type, *value, *traceback;
+  const bool raised = PyErr_Occurred();  // what is freed may run Python code, which must not see the error
+  if (raised) PyErr_Fetch(&type, &value, &traceback);
   clear_node_extra(node);
   delete node.extra->function;
   delete std::exchange(node.extra, nullptr);
+  if (raised) PyErr_Restore(type, value, traceback);
 }
 
-void release_saved(Node& node) {
-  Value* saved = node.saved();
-  const uint32_t n = node.nsaves;
-  node.nsaves = 0;  // first: freeing may run Python code that looks at this node
-  node.released = true;
-  for (uint32_t i = 0; i < n; ++i) {
-    switch (saved[i].tag) {
-      case Tag::Tensor:
-      case Tag::Object:
-        Py_DECREF(saved[i].object);
-        break;
-      case Tag::TensorList:
-        for (Tensor* t : saved[i].tensor_list()) Py_XDECREF(t);
-        [[fallthrough]];
-      case Tag::IntList:
-      case Tag::FloatList:
-      case Tag::ScalarList:
-      case Tag::String:
-        std::free(const_cast<char*>(saved[i].chars));
-        break;
-      default:
-        break;
-    }
-  }
-}
+void release_saved(Node& node) { drop_saved(node); }
 
-void set_meta(Node& node, uint32_t nr, const Tensor& t) {
-  OutputMeta& m = node.metas[nr];
+int64_t* heap_sizes(OutputMeta& m, const Tensor& t) {
   if (m.ndim > kMetaDims) std::free(m.heap_sizes);
-  m.dtype = t.dtype_;
-  m.device = t.device_;
-  m.ndim = t.ndim_;
-  int64_t* sizes = m.inline_sizes;
-  if (m.ndim > kMetaDims) sizes = m.heap_sizes = static_cast<int64_t*>(std::malloc(m.ndim * sizeof(int64_t)));
-  for (int d = 0; d < m.ndim; ++d) sizes[d] = t.dims_[d];
+  if (t.ndim_ <= kMetaDims) return m.inline_sizes;
+  return m.heap_sizes = static_cast<int64_t*>(std::malloc(t.ndim_ * sizeof(int64_t)));
 }
 
 }  // namespace vivace

@@ -22,11 +22,11 @@ class Edge {
   Node* node() const { return reinterpret_cast<Node*>(bits_); }
   Tensor* tensor() const { return reinterpret_cast<Tensor*>(bits_ & ~uintptr_t(1)); }
   Object* object() const { return reinterpret_cast<Object*>(bits_ & ~uintptr_t(1)); }
-  uint32_t nr() const { return nr_; }
+  uint32_t nr() const { return uint32_t(nr_); }
 
  private:
   uintptr_t bits_ = 0;  // owned by the node that the edge is in
-  uint32_t nr_ = 0;     // which output of the target
+  uint64_t nr_ = 0;     // which output of the target
 };
 
 /// Which gradients a backward formula has to produce: bit i for edge i.
@@ -52,9 +52,12 @@ struct NodeInfo {
   bool wants_zeros;          // undefined incoming gradients are materialised as zeros
   const uint8_t* edge_args;  // argument index of each edge
   const SaveSpec* saves;
-  uint32_t nondiff_outputs;    // bit i: output i (indices and so on) never requires grad
+  uint32_t nondiff_outputs;  // bit i: output i (indices and so on) never requires grad
+  bool fixed_shape;          // every node has nedges edges and noutputs outputs: no tensor lists. Such nodes are pooled
   mutable PyTypeObject* type;  // made at first use
-  bool runs_always = false;    // even if no gradient arrived
+  mutable Node* free_list;     // freed nodes, linked through `buffer0`
+  mutable int free_count;
+  bool runs_always = false;  // even if no gradient arrived
 };
 
 inline constexpr int kMetaDims = 4;

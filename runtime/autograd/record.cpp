@@ -1,4 +1,4 @@
-// Recording: one kernel for Key::Autograd that serves every operator by walking its NodeInfo.
+// Recording: the kernels for Key::Autograd, which serve every operator by walking its NodeInfo.
 #include <cstdlib>
 #include <cstring>
 
@@ -53,96 +53,136 @@ T* copy_list(const T* from, int64_t n) {
   return to;
 }
 
-inline void save_tensor(Value& slot, Tensor* t) {
-  slot.tensor = t;
-  if (!t) [[unlikely]] {
-    slot.tag = Tag::None;
-    return;
-  }
-  slot.tag = Tag::Tensor;
-  t->keys |= bit(Key::Watched);
-  Py_INCREF(t);
-  slot.count = *t->version_;
-}
-
-void save_argument(Value& slot, const Op& op, const Value& arg, int index) {
-  if (op.tensor_args >> index & 1) return save_tensor(slot, arg.tensor);
-  slot = arg;
-  switch (arg.tag) {
+/// Owns what a saved list, string or object refers to.
+[[gnu::noinline]] void own(Value& slot) {
+  switch (slot.tag) {
     case Tag::IntList:
-      slot.ints = copy_list(arg.ints, arg.count);
+      slot.ints = copy_list(slot.ints, slot.count);
       break;
     case Tag::FloatList:
-      slot.floats = copy_list(arg.floats, arg.count);
+      slot.floats = copy_list(slot.floats, slot.count);
       break;
     case Tag::ScalarList:
-      slot.scalars = copy_list(arg.scalars, arg.count);
+      slot.scalars = copy_list(slot.scalars, slot.count);
       break;
     case Tag::String:
-      slot.chars = copy_list(arg.chars, arg.count);
+      slot.chars = copy_list(slot.chars, slot.count);
       break;
     case Tag::TensorList:
-      slot.tensors = copy_list(arg.tensors, arg.count);
+      slot.tensors = copy_list(slot.tensors, slot.count);
       for (Tensor* t : slot.tensor_list()) Py_XINCREF(t);
       break;
     case Tag::Object:
-      Py_INCREF(arg.object);
+      Py_INCREF(slot.object);
       break;
     default:
       break;
   }
 }
 
-/// Saves what the derivative uses of the arguments; results are saved later by save_results.
-void save_arguments(const Op& op, const Value* args, Node& node) {
-  const NodeInfo& info = *op.node;
-  for (int k = 0; k < info.nsaves; ++k) {
-    const SaveSpec spec = info.saves[k];
-    Value& slot = node.saved()[k];
-    switch (spec.from) {
-      case SaveFrom::Arg:
-        save_argument(slot, op, args[spec.index], spec.index);
-        break;
-      case SaveFrom::ArgSizes:
-        if (const Tensor* t = args[spec.index].tensor) {
-          slot = Value::of(t->sizes());
-          slot.ints = copy_list(slot.ints, slot.count);
-        }
-        break;
-      case SaveFrom::ArgDType:
-        if (const Tensor* t = args[spec.index].tensor) slot = Value::of(t->dtype());
-        break;
-      case SaveFrom::Result:
-        slot.tag = Tag::None;
-        break;
+/// Saves what the derivative uses of an argument.
+inline void save_argument(Value& slot, SaveSpec spec, const Value* args) {
+  const Value& arg = args[spec.index];
+  if (spec.from == SaveFrom::Arg) [[likely]] {
+    slot = arg;
+    if (arg.tag == Tag::Tensor) [[likely]] {
+      arg.tensor->keys |= bit(Key::Watched);
+      Py_INCREF(arg.tensor);
+      slot.count = *arg.tensor->version_;
+    } else if (arg.tag > Tag::Tensor) {
+      own(slot);
     }
+  } else if (arg.tensor) {
+    slot = spec.from == SaveFrom::ArgDType ? Value::of(arg.tensor->dtype()) : Value::of(arg.tensor->sizes());
+    own(slot);
   }
+}
+
+/// Saves a result: never the output itself, or the node and its output would keep each other alive.
+inline void save_result(Value& slot, Tensor& result) {
+  slot.tensor = alias(result).release();
+  result.keys |= bit(Key::Watched);
+  slot.tag = Tag::Tensor;
+  slot.count = *result.version_;
+}
+
+/// Results are saved later by save_results.
+void save_arguments(const NodeInfo& info, const Value* args, Node& node) {
+  for (int k = 0; k < info.nsaves; ++k)
+    if (info.saves[k].from != SaveFrom::Result) save_argument(node.saved()[k], info.saves[k], args);
 }
 
 void save_results(const NodeInfo& info, Tensor* const* results, Node& node) {
+  for (int k = 0; k < info.nsaves; ++k)
+    if (info.saves[k].from == SaveFrom::Result) save_result(node.saved()[k], *results[info.saves[k].index]);
+}
+
+/// Whether the result of a call with one output gets a node: a kernel that gave an argument back leaves it its own
+/// history.
+inline bool is_recorded(const Tensor& result) { return is_differentiable(result.dtype_) && !needs_grad(&result); }
+
+/// Makes the result the output of a node that has its edges, and saves what backward needs.
+inline void finish(Tensor& result, Node& node, Value* saved, const Value* args) {
+  const NodeInfo& info = *node.info;
+  result.grad_fn = &node;
+  result.output_nr = 0;
+  result.keys |= bit(Key::Autograd);
+  set_meta(node, 0, result);
+  track(result);
   for (int k = 0; k < info.nsaves; ++k) {
-    if (info.saves[k].from != SaveFrom::Result) continue;
-    Tensor* result = results[info.saves[k].index];
-    Value& slot = node.saved()[k];
-    // Never the output itself, or the node and its output would keep each other alive.
-    slot.tensor = alias(*result).release();
-    result->keys |= bit(Key::Watched);
-    slot.tag = Tag::Tensor;
-    slot.count = *result->version_;
+    const SaveSpec spec = info.saves[k];
+    if (spec.from == SaveFrom::Result)
+      save_result(saved[k], result);
+    else
+      save_argument(saved[k], spec, args);
   }
 }
 
-Object* record_call(const Op& op, KeySet keys, Value* args) {
+/// Calls whose tensor arguments are the first N, with one edge each, and which have one output.
+template <int N>
+inline Object* record_leading(const Op& op, KeySet keys, Value* args) {
+  if (!tls.grad_mode) [[unlikely]]
+    return redispatch(op, keys & kBelow, args);
+  auto owner = TensorRef::steal(reinterpret_cast<Tensor*>(redispatch(op, keys & kBelow, args)));
+  Tensor& result = *owner;
+  if (is_recorded(result)) [[likely]] {
+    const NodeInfo& info = *op.node;
+    Node& node = *new_node(info, N, info.nsaves, 1);
+    Edge* edges = node.edges();
+    for (int k = 0; k < N; ++k) edges[k] = make_edge(args[k].tensor);
+    finish(result, node, reinterpret_cast<Value*>(edges + N), args);
+  }
+  return owner.release();
+}
+
+/// Calls with one output and no tensor lists.
+inline Object* record_one(const Op& op, const NodeInfo& info, KeySet keys, Value* args) {
+  KeySet any = 0;
+  for (int i = 0; i < info.nedges; ++i)
+    if (const Tensor* t = args[info.edge_args[i]].tensor) any |= t->keys;
+  if (!(any & bit(Key::Autograd))) return redispatch(op, keys & kBelow, args);
+  auto owner = TensorRef::steal(reinterpret_cast<Tensor*>(redispatch(op, keys & kBelow, args)));
+  Tensor& result = *owner;
+  if (is_recorded(result)) {
+    Node& node = *new_node(info, info.nedges, info.nsaves, 1);
+    Edge* edges = node.edges();
+    for (int i = 0; i < info.nedges; ++i) edges[i] = make_edge(args[info.edge_args[i]].tensor);
+    finish(result, node, node.saved(), args);
+  }
+  return owner.release();
+}
+
+/// Calls with several outputs or tensor lists.
+Object* record_any(const Op& op, const NodeInfo& info, KeySet keys, Value* args) {
   uint32_t nedges;
-  if (!op.node || !tls.grad_mode || !any_requires_grad(op, args, nedges)) return redispatch(op, keys & kBelow, args);
-  const NodeInfo& info = *op.node;
+  if (!any_requires_grad(op, args, nedges)) return redispatch(op, keys & kBelow, args);
   Object* result = redispatch(op, keys & kBelow, args);
   auto owner = Ref<Object>::steal(result);
   const std::span<Tensor*> outputs = result_tensors(result);
   Node* node = new_node(info, nedges, info.nsaves, uint32_t(outputs.size()));
   auto node_owner = Ref<Node>::steal(node);
   collect_edges(op, args, *node);
-  save_arguments(op, args, *node);
+  save_arguments(info, args, *node);
   bool differentiable = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!is_tensor(outputs[i])) continue;  // None, where an output was not asked for
@@ -160,6 +200,19 @@ Object* record_call(const Op& op, KeySet keys, Value* args) {
   fail(op.name, "(): ", what,
        " that requires grad is being used in an in-place operation; do it under torch.no_grad(), or on a copy");
 }
+
+}  // namespace
+
+Object* record_call(const Op& op, KeySet keys, Value* args) {
+  const NodeInfo* info = op.node;
+  if (!info || !tls.grad_mode) return redispatch(op, keys & kBelow, args);
+  if (info->fixed_shape && info->noutputs == 1) [[likely]]
+    return record_one(op, *info, keys, args);
+  return record_any(op, *info, keys, args);
+}
+
+Object* record_call_1(const Op& op, KeySet keys, Value* args) { return record_leading<1>(op, keys, args); }
+Object* record_call_2(const Op& op, KeySet keys, Value* args) { return record_leading<2>(op, keys, args); }
 
 Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   Tensor& self = *args[0].tensor;
@@ -189,7 +242,7 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
       copy_into(*original, self);
       args[0].tensor = original.get();
     }
-  save_arguments(op, args, *node);
+  save_arguments(info, args, *node);
   args[0] = self_value;
   auto owner = Ref<Object>::steal(redispatch(op, below, args));
   rebase_history(self, *node);
@@ -209,18 +262,6 @@ Object* record_out(const Op& op, KeySet keys, Value* args) {
     }
   }
   return redispatch(op, keys & kBelow, args);
-}
-
-}  // namespace
-
-Edge make_edge(Tensor* t) {
-  if (!needs_grad(t)) return Edge();
-  if (t->grad_fn) {
-    Py_INCREF(t->grad_fn);
-    return Edge(t->grad_fn, t->output_nr);
-  }
-  Py_INCREF(t);
-  return Edge::leaf(t);
 }
 
 void set_history(Tensor& t, Node& node, uint32_t nr) {
@@ -259,17 +300,6 @@ void detach_in_place(Tensor& t) {
   t.keys &= ~bit(Key::Autograd);
   ++t.epoch;
   Py_XDECREF(old);
-}
-
-Object* autograd_kernel(const Op& op, KeySet keys, Value* args) {
-  switch (op.op_class) {
-    case OpClass::InPlace:
-      return record_in_place(op, keys, args);
-    case OpClass::Out:
-      return record_out(op, keys, args);
-    default:
-      return record_call(op, keys, args);
-  }
 }
 
 }  // namespace vivace

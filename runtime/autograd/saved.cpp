@@ -10,7 +10,8 @@ namespace {
 void identity_apply(Node&, Tensor* const* grads, Tensor** out, Needs) { out[0] = share(grads[0]); }
 
 /// Between a leaf and an alias of it.
-const NodeInfo identity_info = {"AliasBackward0", identity_apply, 1, 0, 1, false, nullptr, nullptr, 0, nullptr};
+const NodeInfo identity_info = {
+    .name = "AliasBackward0", .apply = identity_apply, .nedges = 1, .noutputs = 1, .fixed_shape = true};
 
 /// Which edge the k-th saved value belongs to, or -1.
 int edge_of(const NodeInfo& info, int k) {

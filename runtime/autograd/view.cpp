@@ -6,7 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "generated/ops.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/explain.h"
 #include "runtime/autograd/formulas/view.h"
 #include "runtime/autograd/grad.h"
@@ -50,8 +51,12 @@ void as_strided_apply(Node& node, Tensor* const* grads, Tensor** out, Needs) {
                .release();
 }
 
-const NodeInfo as_strided_info = {
-    "AsStridedBackward0", as_strided_apply, 1, 2 * kGeometrySaves, 1, false, nullptr, nullptr, 0, nullptr};
+const NodeInfo as_strided_info = {.name = "AsStridedBackward0",
+                                  .apply = as_strided_apply,
+                                  .nedges = 1,
+                                  .nsaves = 2 * kGeometrySaves,
+                                  .noutputs = 1,
+                                  .fixed_shape = true};
 
 /// Whether the first edge of an in-place op's node leads to self as it was before; else self was overwritten.
 bool passes_to_self(const Node& node) { return node.info->nedges > 0 && node.info->edge_args[0] == 0; }
@@ -82,8 +87,8 @@ void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs nee
   out[0] = whole.release();
 }
 
-const NodeInfo copy_slices_info = {"CopySlices", copy_slices_apply, 0, kFunction + 1, 1, false,
-                                   nullptr,      nullptr,           0, nullptr};
+const NodeInfo copy_slices_info = {
+    .name = "CopySlices", .apply = copy_slices_apply, .nsaves = kFunction + 1, .noutputs = 1};
 
 }  // namespace
 

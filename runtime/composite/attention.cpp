@@ -2,8 +2,18 @@
 #include <cmath>
 #include <limits>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/nn/attention.h"
+#include "generated/ops/index/repeat.h"
+#include "generated/ops/index/triangle.h"
+#include "generated/ops/linalg/products.h"
+#include "generated/ops/nn/attention.h"
+#include "generated/ops/nn/dropout.h"
+#include "generated/ops/nn/softmax.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/compare.h"
+#include "generated/ops/pointwise/select.h"
+#include "generated/ops/reduce/truth.h"
+#include "generated/ops/view/dims.h"
 #include "runtime/dispatch/keys.h"
 
 namespace vivace::composite {

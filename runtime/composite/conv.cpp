@@ -1,6 +1,11 @@
 // conv1d, conv2d, conv3d and the transposed ones: arguments are checked and completed, then one bilinear operator runs.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/nn/conv.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/nn/conv.h"
+#include "generated/ops/nn/pad.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
 namespace {

@@ -1,6 +1,6 @@
 // Conversions that give the tensor itself back where there is nothing to convert.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/factory/convert.h"
+#include "generated/ops/factory/convert.h"
 
 namespace vivace::composite {
 namespace {

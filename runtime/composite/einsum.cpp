@@ -2,8 +2,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/linalg/products.h"
+#include "generated/ops/linalg/products.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
 namespace {

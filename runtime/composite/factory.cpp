@@ -1,6 +1,6 @@
 // linspace and logspace with 0-dim tensors as ends: their numbers are read.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/factory/ranges.h"
+#include "generated/ops/factory/fresh.h"
 #include "runtime/kernels/read_scalar.h"
 
 namespace vivace::composite {

@@ -1,6 +1,13 @@
 // Indexing made of gather, nonzero and index_select.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/index/gather.h"
+#include "generated/kernels/index/select.h"
+#include "generated/ops/index/gather.h"
+#include "generated/ops/index/select.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/compare.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
 namespace {

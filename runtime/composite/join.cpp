@@ -1,6 +1,9 @@
 // Joins and turns made of cat, repeat, flip and transpose.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/index/join.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/index/join.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
 namespace {

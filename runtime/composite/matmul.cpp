@@ -1,6 +1,8 @@
 // matmul and what is made of it: the shape decides which product runs; batches broadcast.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/linalg/products.h"
+#include "generated/ops/linalg/products.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
 namespace {

@@ -1,8 +1,23 @@
 // Functions of nn.functional that check and choose, and then call one operator.
 #include <cmath>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/linalg/products.h"
+#include "generated/kernels/nn/dropout.h"
+#include "generated/kernels/nn/loss.h"
+#include "generated/kernels/nn/norm.h"
+#include "generated/kernels/nn/softmax.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/index/join.h"
+#include "generated/ops/nn/dropout.h"
+#include "generated/ops/nn/loss.h"
+#include "generated/ops/nn/norm.h"
+#include "generated/ops/nn/softmax.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/power.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/kernels/loss.h"
 
 namespace vivace::composite {

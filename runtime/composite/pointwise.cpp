@@ -1,6 +1,16 @@
 // Elementwise operators that are made of others.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/pointwise/activation.h"
+#include "generated/kernels/pointwise/arith.h"
+#include "generated/kernels/pointwise/divide.h"
+#include "generated/kernels/pointwise/power.h"
+#include "generated/kernels/pointwise/select.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/pointwise/activation.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/power.h"
+#include "generated/ops/pointwise/select.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
 namespace {

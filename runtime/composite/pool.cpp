@@ -1,7 +1,10 @@
 // Pools with one to three spatial dims and pad: arguments are completed, a missing batch dim is added and taken away
 // again.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/nn/pool.h"
+#include "generated/kernels/nn/pad.h"
+#include "generated/ops/nn/pad.h"
+#include "generated/ops/nn/pool.h"
+#include "generated/ops/view/dims.h"
 
 namespace vivace::composite {
 namespace {

@@ -1,8 +1,15 @@
 // Reductions that are other reductions with other arguments.
 #include <cmath>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/reduce/extremes.h"
+#include "generated/kernels/reduce/moments.h"
+#include "generated/kernels/reduce/sums.h"
+#include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/logic.h"
+#include "generated/ops/pointwise/select.h"
+#include "generated/ops/reduce/extremes.h"
+#include "generated/ops/reduce/moments.h"
+#include "generated/ops/reduce/sums.h"
 
 namespace vivace::composite {
 namespace {

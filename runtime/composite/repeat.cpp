@@ -1,8 +1,15 @@
 // Repetition, choices and closeness.
 #include <vector>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/index/repeat.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/factory/fresh.h"
+#include "generated/ops/index/repeat.h"
+#include "generated/ops/index/select.h"
+#include "generated/ops/pointwise/compare.h"
+#include "generated/ops/reduce/truth.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
 

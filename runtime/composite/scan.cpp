@@ -1,8 +1,12 @@
 // Differences of neighbours.
 #include <algorithm>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/scan/cumulative.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/index/join.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/logic.h"
+#include "generated/ops/view/parts.h"
 
 namespace vivace::composite {
 

@@ -1,6 +1,6 @@
 // Order by other names.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/index/sort.h"
+#include "generated/ops/index/sort.h"
 
 namespace vivace::composite {
 

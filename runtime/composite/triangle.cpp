@@ -1,6 +1,8 @@
 // Diagonals written into matrices.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/index/triangle.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
 

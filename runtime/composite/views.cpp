@@ -1,6 +1,12 @@
 // Views that are other views by another name. What comes back is self where there is nothing to do.
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/kernels/view/dims.h"
+#include "generated/kernels/view/parts.h"
+#include "generated/kernels/view/regroup.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/pointwise/complex.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/kernels/view_shape.h"
 
 namespace vivace::composite {

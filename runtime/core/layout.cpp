@@ -20,7 +20,7 @@ bool dense_in_order(const Tensor& t, const int* order) {
 }  // namespace
 
 bool Tensor::is_contiguous() const {
-  if (numel_ == 0) return true;
+  if (row_major_ || numel_ == 0) return true;
   int64_t expected = 1;
   for (int d = ndim_ - 1; d >= 0; --d) {
     if (dims_[d] == 1) continue;

@@ -6,11 +6,49 @@
 #endif
 #include <Python.h>
 
+#include <cstdint>
 #include <utility>
 
 namespace vivace {
 
 using Object = PyObject;
+
+// ---- what Python's collector sees. Its functions do no more than this, but a call of one costs twice as much.
+
+#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+struct CollectorHead {  // stands before every collected object: PyGC_Head
+  uintptr_t next, prev;
+};
+inline constexpr uintptr_t kCollectorFlags = 3;  // low bits of `prev`
+/// The collector's youngest generation; the bindings set it.
+[[gnu::visibility("hidden")]] extern CollectorHead* youngest;
+
+inline CollectorHead& head_of(Object* o) { return reinterpret_cast<CollectorHead*>(o)[-1]; }
+inline bool is_tracked(Object* o) { return head_of(o).next != 0; }
+/// Shows o, which is not tracked, to the collector.
+inline void track_new(Object* o) {
+  CollectorHead& head = head_of(o);
+  auto* last = reinterpret_cast<CollectorHead*>(youngest->prev);
+  last->next = reinterpret_cast<uintptr_t>(&head);
+  head.prev = (head.prev & kCollectorFlags) | reinterpret_cast<uintptr_t>(last);
+  head.next = reinterpret_cast<uintptr_t>(youngest);
+  youngest->prev = reinterpret_cast<uintptr_t>(&head);
+}
+/// Hides o, which is tracked.
+inline void untrack(Object* o) {
+  CollectorHead& head = head_of(o);
+  auto* last = reinterpret_cast<CollectorHead*>(head.prev & ~kCollectorFlags);
+  auto* next = reinterpret_cast<CollectorHead*>(head.next);
+  last->next = head.next;
+  next->prev = (next->prev & kCollectorFlags) | reinterpret_cast<uintptr_t>(last);
+  head.next = 0;
+  head.prev &= 1;  // whether it was finalised
+}
+#else
+inline bool is_tracked(Object* o) { return PyObject_GC_IsTracked(o); }
+inline void track_new(Object* o) { PyObject_GC_Track(o); }
+inline void untrack(Object* o) { PyObject_GC_UnTrack(o); }
+#endif
 
 /// An owning handle to a Python object of layout T. Never null unless default-made, moved from, or made from null.
 template <class T>

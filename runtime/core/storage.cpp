@@ -9,39 +9,33 @@
 #include <cstring>
 
 #include "runtime/core/error.h"
+#include "runtime/core/pool.h"
 
 namespace vivace {
+
+FreeList small_storages[kSmallClasses];
+
 namespace {
 
 static_assert(sizeof(Storage) == 64, "data follows the header at the alignment of a cache line");
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kSmallest = 64;
-constexpr int kSmallClasses = 7;  // 64 bytes ... 4 KB
-constexpr size_t kLargestSmall = kSmallest << (kSmallClasses - 1);
-constexpr int kClasses = kSmallClasses + 4 * 36;
-constexpr int kSmallKeep = 1024;                      // blocks kept per small class
+constexpr int kLargeClasses = 4 * 36;
 constexpr size_t kLargeCacheCap = size_t(512) << 20;  // bytes kept in large blocks
 constexpr uint8_t kUnpooled = 255;                    // a header alone
 
-struct FreeList {
-  Storage* head = nullptr;  // linked through `context`
-  int length = 0;
-};
-FreeList pool[kClasses];
+FreeList large_storages[kLargeClasses];
 size_t large_cached = 0;
 
-#ifdef VIVACE_NO_POOLS
-constexpr bool kPooling = false;
-#else
-constexpr bool kPooling = true;
-#endif
+inline FreeList& list_of(int size_class) {
+  return size_class < kSmallClasses ? small_storages[size_class] : large_storages[size_class - kSmallClasses];
+}
 
 /// Class of a request; `capacity` gets the bytes that blocks of the class hold.
 inline int class_of(size_t nbytes, size_t& capacity) {
   if (nbytes <= kLargestSmall) {
-    const int c = nbytes <= kSmallest ? 0 : std::bit_width((nbytes - 1) >> 6);
-    capacity = kSmallest << c;
+    const int c = int(small_class(nbytes));
+    capacity = kSmallestBlock << c;
     return c;
   }
   const int exponent = std::bit_width(nbytes - 1);  // 2^(exponent-1) < nbytes <= 2^exponent
@@ -72,7 +66,7 @@ Storage* carve(int size_class, size_t capacity, size_t nbytes) {
 /// Bytes that a storage that may be resized has room for.
 size_t capacity_in_use(const Storage& s) {
   if (s.deleter) return malloc_usable_size(s.data);  // resized before
-  if (s.size_class < kSmallClasses) return kSmallest << s.size_class;
+  if (s.size_class < kSmallClasses) return kSmallestBlock << s.size_class;
   return capacity_of(s.size_class);
 }
 
@@ -101,7 +95,7 @@ Storage* allocate_storage(size_t nbytes, Device device) {
     raise(ErrorKind::Runtime, str("not enough memory: tried to allocate ", nbytes, " bytes"));
   size_t capacity;
   const int c = class_of(nbytes, capacity);
-  FreeList& list = pool[c];
+  FreeList& list = list_of(c);
   Storage* s = list.head;
   if (s) {
     list.head = static_cast<Storage*>(s->context);
@@ -139,7 +133,7 @@ void free_storage(Storage* s) {
     s->data = reinterpret_cast<char*>(s + 1);
   }
   const int c = s->size_class;
-  FreeList& list = pool[c];
+  FreeList& list = list_of(c);
   if (kPooling && c < kSmallClasses) {
     if (list.length < kSmallKeep) {
       s->context = list.head;
@@ -185,12 +179,12 @@ void resize_storage(Storage* s, size_t nbytes) {
 
 size_t empty_cache() {
   const size_t freed = large_cached;
-  for (int c = kSmallClasses; c < kClasses; ++c) {
-    while (Storage* s = pool[c].head) {
-      pool[c].head = static_cast<Storage*>(s->context);
+  for (FreeList& list : large_storages) {
+    while (Storage* s = list.head) {
+      list.head = static_cast<Storage*>(s->context);
       std::free(s);
     }
-    pool[c].length = 0;
+    list.length = 0;
   }
   large_cached = 0;
   return freed;

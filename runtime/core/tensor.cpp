@@ -1,29 +1,26 @@
-// Making and freeing tensors: the pool of exact Tensor and Parameter objects, and the helpers that kernels allocate
-// with.
+// Making tensors: the helpers that kernels allocate with.
 #include "runtime/core/tensor.h"
 
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/core/pool.h"
 #include "runtime/core/tensor_object.h"
 #include "runtime/dispatch/keys.h"
 #include "runtime/kernels/copy.h"
 
 namespace vivace {
 
+#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+CollectorHead* youngest = nullptr;
+#endif
 DType default_dtype = DType::Float32;
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* parameter_type = nullptr;
+Tensor* free_tensors[kTensorsKept + 1];
+int free_tensor_count = 0;
 
 namespace {
-
-#if defined(VIVACE_NO_POOLS) || defined(Py_REF_DEBUG)
-constexpr int kPoolCapacity = 0;
-#else
-constexpr int kPoolCapacity = 2048;
-#endif
-Tensor* pool[kPoolCapacity + 1];
-int pool_size = 0;
 
 inline void set_dims_storage(Tensor* t, int ndim) {
   t->ndim_ = uint8_t(ndim);
@@ -56,6 +53,15 @@ void check_sizes(IntList sizes) {
     if (s < 0) fail("Trying to create tensor with negative dimension ", s, ": ", sizes);
 }
 
+bool is_row_major(IntList sizes, IntList strides) {
+  int64_t expected = 1;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    if (strides[d] != expected) return false;
+    expected *= sizes[d] > 1 ? sizes[d] : 1;
+  }
+  return true;
+}
+
 /// A tensor of the given layout over nothing yet; dims are set, numel too.
 Tensor* blank(IntList sizes, IntList strides, DType dtype, Device device) {
   Tensor* t = new_tensor();
@@ -68,6 +74,7 @@ Tensor* blank(IntList sizes, IntList strides, DType dtype, Device device) {
     numel *= sizes[d];
   }
   t->numel_ = numel;
+  t->row_major_ = is_row_major(sizes, strides);
   t->dtype_ = dtype;
   t->device_ = device;
   t->keys = backend_key(device.type);
@@ -82,33 +89,12 @@ inline void attach(Tensor* t, Storage* owned) {
 
 }  // namespace
 
-Tensor* new_tensor() {
-  Tensor* t;
-  if (pool_size > 0) [[likely]] {
-    t = pool[--pool_size];
-    Py_SET_REFCNT(t, 1);  // type, with its count, and null fields were kept
-  } else {
-    t = PyObject_GC_New(Tensor, tensor_type);
-    if (!t) throw PythonError{};
-    std::memset(reinterpret_cast<char*>(t) + sizeof(Object), 0, sizeof(Tensor) - sizeof(Object));
-    t->dims_ = t->inline_dims_;
-  }
+Tensor* new_tensor_slow() {
+  Tensor* t = PyObject_GC_New(Tensor, tensor_type);
+  if (!t) throw PythonError{};
+  std::memset(reinterpret_cast<char*>(t) + sizeof(Object), 0, sizeof(Tensor) - sizeof(Object));
+  t->dims_ = t->inline_dims_;
   return t;
-}
-
-void recycle_tensor(Tensor* t) {
-  if (t->storage_) {
-    release(t->storage_);
-    t->storage_ = nullptr;
-  }
-  free_dims(t);
-  if (Py_TYPE(t) == tensor_type && pool_size < kPoolCapacity) [[likely]] {
-    pool[pool_size++] = t;
-    return;
-  }
-  PyTypeObject* type = Py_TYPE(t);
-  type->tp_free(t);
-  Py_DECREF(type);
 }
 
 int64_t Tensor::storage_offset() const { return (data_ - storage_->data) / int64_t(item_size()); }
@@ -135,6 +121,7 @@ TensorRef empty(IntList sizes, DType dtype, Device device) {
     count(sizes);
   }
   t->numel_ = numel;
+  t->row_major_ = true;
   t->dtype_ = dtype;
   t->device_ = device;
   t->keys = backend_key(device.type);
@@ -210,7 +197,7 @@ TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, D
   v->epoch = root->epoch;
   v->keys |= bit(Key::View);
   if (t.extra && t.version_ != &t.storage_->version) adopt_version(*v, t);
-  PyObject_GC_Track(v);
+  track_new(v);
   return TensorRef::steal(v);
 }
 
@@ -259,6 +246,7 @@ void set_layout(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
     t.dims_[new_sizes.n + d] = new_strides[d];
     t.numel_ *= new_sizes[d];
   }
+  t.row_major_ = is_row_major(new_sizes, new_strides);
   t.data_ = t.storage_->data + offset * int64_t(t.item_size());
 }
 

@@ -44,6 +44,7 @@ struct Tensor : Object {
   TensorExtra* extra;  // owned: hooks and other rare things
   Object* dict;
   Object* weakrefs;
+  bool row_major_;  // the strides are contiguous_strides(sizes)
   int64_t inline_dims_[2 * kInlineDims];
 
   DType dtype() const { return dtype_; }

@@ -32,10 +32,6 @@ struct TensorExtra {
   bool from_function = false;  // a view that a custom Function returned
 };
 
-/// An exact Tensor with null references; keys, dims and storage are the caller's to set.
-Tensor* new_tensor();
-/// Takes back the memory of a tensor whose references (but for the storage) are gone.
-void recycle_tensor(Tensor* t);
 /// The extra part, made if there is none.
 TensorExtra& extra(Tensor& t);
 /// Lets v share t's own version counter.
@@ -45,7 +41,7 @@ void detach_version(Tensor& t);
 
 /// Lets Python's collector see t; call it before t gets anything that can lead back to it.
 inline void track(Tensor& t) {
-  if (!PyObject_GC_IsTracked(&t)) PyObject_GC_Track(&t);
+  if (!is_tracked(&t)) track_new(&t);
 }
 
 }  // namespace vivace

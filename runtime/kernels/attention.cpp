@@ -7,7 +7,7 @@
 #include <limits>
 #include <memory>
 
-#include "generated/kernels.h"
+#include "generated/kernels/nn/attention.h"
 #include "runtime/kernels/blas.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/isa/dense.h"

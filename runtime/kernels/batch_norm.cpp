@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "generated/kernels.h"
+#include "generated/kernels/nn/norm.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/norm.h"
 #include "runtime/kernels/rows.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <numeric>
 
-#include "generated/kernels.h"
+#include "generated/kernels/nn/conv.h"
 #include "runtime/kernels/blas.h"
 #include "runtime/kernels/conv_sums.h"
 #include "runtime/kernels/gemm.h"

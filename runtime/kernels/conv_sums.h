@@ -5,6 +5,8 @@
 
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/conv_planes.h"
+#include "runtime/kernels/gemm.h"
+#include "runtime/kernels/move_loops.h"
 #include "runtime/parallel/parallel.h"
 
 namespace vivace::kernels {
@@ -16,8 +18,6 @@ using dense::ConvLoops;
 inline constexpr int64_t kWeights = 64 * 1024, kPlanes = 256 * 1024;
 /// Elements of a tile: ConvLoops' rows times width at most.
 inline constexpr int kTile = 768;
-/// Multiplications that are worth a thread.
-inline constexpr int64_t kThreadWork = 1 << 18;
 
 // ---- the loops of element types without vectors
 
@@ -121,20 +121,21 @@ void pack(int64_t rows, int64_t channels, const std::vector<int64_t>& taps, cons
           int64_t channel_step, T* to) {
   const int most = loops_for<T>().rows;
   const int64_t depth = channels * int64_t(taps.size());
+  bool taps_are_dense = channel_step == int64_t(taps.size());
+  for (size_t t = 0; t < taps.size(); ++t) taps_are_dense = taps_are_dense && taps[t] == int64_t(t);
   parallel_for(0, (rows + most - 1) / most, std::max<int64_t>(1, kThreadWork / (depth + 1)), [&](int64_t b, int64_t e) {
     for (int64_t r = b * most; r < std::min(rows, e * most);) {
       const int n = block_rows(rows - r, most);
       T* at = to + r * depth;
-      for (int64_t c = 0; c < channels; ++c)
-        for (const int64_t tap : taps) {
-          const T* source = from + r * row_step + c * channel_step + tap;
-          if (n == 8) {
-            for (int i = 0; i < 8; ++i) at[i] = source[i * row_step];
-          } else {
-            for (int i = 0; i < n; ++i) at[i] = source[i * row_step];
-          }
-          at += n;
-        }
+      if (taps_are_dense && (sizeof(T) == 4 || sizeof(T) == 8)) {
+        (sizeof(T) == 4 ? move_loops().transpose4 : move_loops().transpose8)(
+            reinterpret_cast<char*>(at), n * int64_t(sizeof(T)), reinterpret_cast<const char*>(from + r * row_step),
+            row_step * int64_t(sizeof(T)), n, depth);
+      } else {
+        for (int64_t c = 0; c < channels; ++c)
+          for (const int64_t tap : taps)
+            for (int i = 0; i < n; ++i) *at++ = from[(r + i) * row_step + c * channel_step + tap];
+      }
       r += n;
     }
   });

@@ -2,19 +2,25 @@
 
 #include <cstring>
 
+#include "generated/kernels/index/gather.h"
 #include "runtime/kernels/convert.h"
-#include "runtime/kernels/half_loops.h"
+#include "runtime/kernels/move_loops.h"
 #include "runtime/loop/nest.h"
 #include "runtime/parallel/parallel.h"
 
-namespace vivace::kernels {
+namespace vivace {
+
+const MoveLoops& move_loops() {
+  static const MoveLoops& chosen = VIVACE_PICK(move_loops);
+  return chosen;
+}
+
+namespace kernels {
 namespace {
 
 constexpr int64_t kGrain = 32768;      // elements that are worth a thread
 constexpr int64_t kBlockBytes = 4096;  // of the two buffers that a strided conversion goes through
 constexpr int64_t kTile = 16;          // side of the squares that a transposing copy moves
-
-using Convert = void (*)(char* dst, const char* src, int64_t n);
 
 template <class To, class From>
 void convert_loop(char* __restrict dst, const char* __restrict src, int64_t n) {
@@ -23,15 +29,33 @@ void convert_loop(char* __restrict dst, const char* __restrict src, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
 }
 
+/// -1 for other types. `is_source`: a bool is read as the byte that it is.
+int plain_type(DType t, bool is_source) {
+  switch (t) {
+    case DType::Float32:
+      return kPlainFloat;
+    case DType::Float64:
+      return kPlainDouble;
+    case DType::Int32:
+      return kPlainInt32;
+    case DType::Int64:
+      return kPlainInt64;
+    case DType::UInt8:
+      return kPlainUInt8;
+    case DType::Bool:
+      return is_source ? int(kPlainUInt8) : -1;
+    default:
+      return -1;
+  }
+}
+
 Convert find_convert(DType to, DType from) {
-  if (from == DType::Float32 && is_half(to)) {
-    const HalfLoops& loops = VIVACE_PICK(half_loops);
-    return to == DType::Float16 ? loops.to_half : loops.to_bfloat16;
-  }
-  if (to == DType::Float32 && is_half(from)) {
-    const HalfLoops& loops = VIVACE_PICK(half_loops);
-    return from == DType::Float16 ? loops.from_half : loops.from_bfloat16;
-  }
+  if (from == DType::Float32 && is_half(to))
+    return to == DType::Float16 ? move_loops().to_half : move_loops().to_bfloat16;
+  if (to == DType::Float32 && is_half(from))
+    return from == DType::Float16 ? move_loops().from_half : move_loops().from_bfloat16;
+  const int row = plain_type(to, false), column = plain_type(from, true);
+  if (row >= 0 && column >= 0 && row != column) return move_loops().plain[row][column];
   return visit(to, [&]<class To>() -> Convert {
     return visit(from, []<class From>() -> Convert { return convert_loop<To, From>; });
   });
@@ -42,9 +66,9 @@ void move_run(char* dst, int64_t dst_step, const char* src, int64_t src_step, in
   if (dst_step == sizeof(T) && src_step == sizeof(T)) {
     std::memcpy(dst, src, size_t(n) * sizeof(T));
   } else if (dst_step == sizeof(T) && src_step == 0) {
-    T* to = reinterpret_cast<T*>(dst);
-    const T value = *reinterpret_cast<const T*>(src);
-    for (int64_t i = 0; i < n; ++i) to[i] = value;
+    move_loops().fill(dst, src, sizeof(T), n * int64_t(sizeof(T)));
+  } else if (dst_step == sizeof(T) && src_step == -int64_t(sizeof(T)) && (sizeof(T) == 4 || sizeof(T) == 8)) {
+    (sizeof(T) == 4 ? move_loops().reverse4 : move_loops().reverse8)(dst, src, n);
   } else if (dst_step == sizeof(T)) {
     T* to = reinterpret_cast<T*>(dst);
     for (int64_t i = 0; i < n; ++i) to[i] = *reinterpret_cast<const T*>(src + i * src_step);
@@ -57,6 +81,8 @@ void move_run(char* dst, int64_t dst_step, const char* src, int64_t src_step, in
 /// Rows of dst are columns of src: squares keep both sides' cache lines busy.
 template <class T>
 void move_transposed(char* dst, const char* src, int64_t rows, int64_t columns, int64_t dst_row, int64_t src_column) {
+  if constexpr (sizeof(T) == 4) return move_loops().transpose4(dst, dst_row, src, src_column, columns, rows);
+  if constexpr (sizeof(T) == 8) return move_loops().transpose8(dst, dst_row, src, src_column, columns, rows);
   for (int64_t r0 = 0; r0 < rows; r0 += kTile) {
     const int64_t r1 = std::min(rows, r0 + kTile);
     for (int64_t c0 = 0; c0 < columns; c0 += kTile) {
@@ -230,4 +256,5 @@ void fill_strided(Tensor& dst, const Scalar& value) {
   });
 }
 
-}  // namespace vivace::kernels
+}  // namespace kernels
+}  // namespace vivace

@@ -1,7 +1,7 @@
 // Losses of class scores: cross_entropy for class indices and nll_loss, over (C), (N, C) and (N, C, d1, ...).
 #include <cmath>
 
-#include "generated/kernels.h"
+#include "generated/kernels/nn/loss.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/loss.h"
 #include "runtime/kernels/rows.h"

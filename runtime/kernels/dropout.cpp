@@ -1,5 +1,5 @@
 // Dropout's masks, drawn from the default stream as PyTorch draws them.
-#include "generated/kernels.h"
+#include "generated/kernels/nn/dropout.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/random/fill.h"
 #include "runtime/random/generator.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "generated/kernels.h"
+#include "generated/kernels/nn/embedding.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/embedding.h"
 #include "runtime/kernels/isa/dense.h"

@@ -1,7 +1,7 @@
 // Largest and smallest elements and where they are. NaN wins, and the first of equals.
 #include <cmath>
 
-#include "generated/kernels.h"
+#include "generated/kernels/reduce/extremes.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/fold.h"
 #include "runtime/kernels/reduce.h"

@@ -1,5 +1,5 @@
 // Tensors from nothing but sizes and numbers. These kernels serve every device: fill_into leaves meta tensors alone.
-#include "generated/kernels.h"
+#include "generated/kernels/factory/fresh.h"
 #include "runtime/core/promote.h"
 #include "runtime/kernels/layout.h"
 

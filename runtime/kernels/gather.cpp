@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/gather.h"
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/read_scalar.h"

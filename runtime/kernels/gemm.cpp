@@ -8,14 +8,18 @@
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/blas.h"
 #include "runtime/kernels/isa/dense.h"
+#include "runtime/kernels/move_loops.h"
+#include "runtime/parallel/parallel.h"
 
 namespace vivace::kernels {
 namespace {
 
 /// Below this many multiplications a call of OpenBLAS costs more than it saves (measured: about 150 ns a call).
-constexpr int64_t kSmall = 32 * 32 * 32;
+constexpr int64_t kSmall = 64 * 64 * 64;
 /// Elements of a transposed right operand that are packed on the stack for the small kernel.
 constexpr int64_t kPack = 4096;
+/// Up to so many rows, products with contiguous columns are dot products: packing the columns would cost more.
+constexpr int64_t kDotRows = 32;
 
 /// How BLAS reads a matrix in row-major order; `packed` holds a copy if its strides don't fit.
 template <class T>
@@ -92,23 +96,36 @@ void float_gemm(const Matrix& a, const Matrix& b, const Matrix& c, T alpha, T be
       return float_gemm<T>(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
     return loop_gemm<T, T>(a, b, c, alpha, beta);
   }
+  const T* x = reinterpret_cast<const T*>(a.data);
   const T* y = reinterpret_cast<const T*>(b.data);
+  T* out = reinterpret_cast<T*>(c.data);
+  // A row that is multiplied from the right by contiguous rows: the transposed product is made of dot products.
+  if (c.cols == 1 && c.rows > 1 && !bias && a.col_stride == 1 && b.row_stride == 1 && c.row_stride == 1)
+    return float_gemm<T>(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
+  if (a.col_stride == 1 && b.row_stride == 1 && c.rows <= kDotRows && 4 * c.rows <= a.cols + 4)
+    return dense::loops<T>().gemm_dots(c.rows, c.cols, a.cols, alpha, x, a.row_stride, y, b.col_stride,
+                                       bias ? T(1) : beta, bias ? bias : out, bias ? 0 : c.row_stride, out,
+                                       c.row_stride);
   const bool packs = b.col_stride != 1 && b.cols != 1;
   if (work > kSmall || (packs && b.rows * b.cols > kPack)) {
     if (bias)
       for (int64_t i = 0; i < c.rows; ++i) std::copy_n(bias, c.cols, reinterpret_cast<T*>(c.data) + i * c.row_stride);
     return blas_gemm<T>(a, b, c, alpha, bias ? T(1) : beta);
   }
-  const T* x = reinterpret_cast<const T*>(a.data);
-  T* out = reinterpret_cast<T*>(c.data);
   const auto run = [&](const T* right, int64_t right_rows) {
     dense::loops<T>().gemm(c.rows, c.cols, a.cols, alpha, x, a.row_stride, a.col_stride, right, right_rows,
                            bias ? T(1) : beta, bias ? bias : out, bias ? 0 : c.row_stride, out, c.row_stride);
   };
   if (!packs) return run(y, b.row_stride);
   T packed[kPack];
-  for (int64_t j = 0; j < b.cols; ++j)
-    for (int64_t p = 0; p < b.rows; ++p) packed[p * b.cols + j] = y[p * b.row_stride + j * b.col_stride];
+  if (b.row_stride == 1) {
+    const auto transpose = sizeof(T) == 4 ? move_loops().transpose4 : move_loops().transpose8;
+    transpose(reinterpret_cast<char*>(packed), b.cols * int64_t(sizeof(T)), b.data, b.col_stride * int64_t(sizeof(T)),
+              b.cols, b.rows);
+  } else {
+    for (int64_t j = 0; j < b.cols; ++j)
+      for (int64_t p = 0; p < b.rows; ++p) packed[p * b.cols + j] = y[p * b.row_stride + j * b.col_stride];
+  }
   run(packed, b.cols);
 }
 
@@ -137,10 +154,30 @@ void half_gemm(const Matrix& a, const Matrix& b, const Matrix& c, float alpha, f
     for (int64_t j = 0; j < c.cols; ++j) out[i * c.row_stride + j * c.col_stride] = narrow<T>(z[i * c.cols + j]);
 }
 
-}  // namespace
+Matrix rows_of(const Matrix& m, size_t item, int64_t first, int64_t n) {
+  return {m.data + first * m.row_stride * int64_t(item), n, m.cols, m.row_stride, m.col_stride};
+}
 
-void gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const Scalar& alpha, const Scalar& beta) {
-  if (c.rows == 0 || c.cols == 0) return;
+/// f(a, b, c, first column) on parts of rows or columns of c, on several threads where the work is worth it.
+template <class F>
+void in_parts(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, F&& f) {
+  constexpr int64_t kPart = 16;  // rows or columns
+  const int64_t work = c.rows * c.cols * a.cols;
+  if (work < 2 * kThreadWork || get_num_threads() == 1 || in_parallel_region()) return f(a, b, c, 0);
+  const int64_t longer = std::max(c.rows, c.cols), part_work = work / longer * kPart;
+  blas::table();  // loading needs the GIL, which the pool's threads do not have
+  const size_t item = item_size(dtype);
+  parallel_for(0, (longer + kPart - 1) / kPart, std::max<int64_t>(1, kThreadWork / part_work),
+               [&](int64_t begin, int64_t end) {
+                 const int64_t first = begin * kPart, n = std::min(longer, end * kPart) - first;
+                 if (c.rows == longer) return f(rows_of(a, item, first, n), b, rows_of(c, item, first, n), 0);
+                 f(a, rows_of(b.transposed(), item, first, n).transposed(),
+                   rows_of(c.transposed(), item, first, n).transposed(), first);
+               });
+}
+
+void whole_gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const Scalar& alpha,
+                const Scalar& beta) {
   switch (dtype) {
     case DType::Float32:
       return float_gemm<float>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
@@ -167,10 +204,24 @@ void gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const 
   });
 }
 
+}  // namespace
+
+void gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const Scalar& alpha, const Scalar& beta) {
+  if (c.rows == 0 || c.cols == 0) return;
+  in_parts(dtype, a, b, c, [&](const Matrix& x, const Matrix& y, const Matrix& z, int64_t) {
+    whole_gemm(dtype, x, y, z, alpha, beta);
+  });
+}
+
 void gemm_bias(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const char* bias) {
   if (c.rows == 0 || c.cols == 0) return;
-  if (dtype == DType::Float32) return float_gemm<float>(a, b, c, 1, 0, reinterpret_cast<const float*>(bias));
-  if (dtype == DType::Float64) return float_gemm<double>(a, b, c, 1, 0, reinterpret_cast<const double*>(bias));
+  if (dtype == DType::Float32 || dtype == DType::Float64)
+    return in_parts(dtype, a, b, c, [&](const Matrix& x, const Matrix& y, const Matrix& z, int64_t column) {
+      if (dtype == DType::Float32)
+        float_gemm<float>(x, y, z, 1, 0, reinterpret_cast<const float*>(bias) + column);
+      else
+        float_gemm<double>(x, y, z, 1, 0, reinterpret_cast<const double*>(bias) + column);
+    });
   const size_t item = item_size(dtype), row = size_t(c.cols) * item;
   for (int64_t i = 0; i < c.rows; ++i) std::memcpy(c.data + size_t(i * c.row_stride) * item, bias, row);
   gemm(dtype, a, b, c, Scalar(1), Scalar(1));

@@ -5,6 +5,9 @@
 
 namespace vivace::kernels {
 
+/// Multiplications that are worth a thread.
+inline constexpr int64_t kThreadWork = 1 << 19;
+
 /// Element (i, j) stands at data + (i * row_stride + j * col_stride) elements.
 struct Matrix {
   char* data;

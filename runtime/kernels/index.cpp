@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/select.h"
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"

@@ -1,7 +1,7 @@
 // Indexing along one dim by a vector: index_select, index_add, index_copy, index_fill; and by flat position: take, put.
 #include <cstring>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/select.h"
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"

@@ -2,7 +2,7 @@
 // the result.
 #include <cstring>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/join.h"
 #include "runtime/core/promote.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/kernels/layout.h"

@@ -1,6 +1,6 @@
 // layer_norm over the last dims, and its gradient. Mean and deviation are computed again in backward: cheaper than two
 // more results.
-#include "generated/kernels.h"
+#include "generated/kernels/nn/norm.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/norm.h"
 #include "runtime/kernels/rows.h"

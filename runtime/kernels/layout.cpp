@@ -1,6 +1,6 @@
 #include "runtime/kernels/layout.h"
 
-#include "generated/kernels.h"
+#include "generated/kernels/factory/convert.h"
 #include "runtime/kernels/checks.h"
 
 namespace vivace {

@@ -1,7 +1,7 @@
 // log(sum(exp(x))) as m + log(sum(exp(x - m))) with m the largest element.
 #include <cmath>
 
-#include "generated/kernels.h"
+#include "generated/kernels/reduce/sums.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/fold.h"
 #include "runtime/kernels/reduce.h"

@@ -1,7 +1,7 @@
 // Losses that compare two tensors elementwise: values, sums and gradients of each from one pair of formulas.
 #include <cmath>
 
-#include "generated/kernels.h"
+#include "generated/kernels/nn/loss.h"
 #include "runtime/core/promote.h"
 #include "runtime/kernels/loss.h"
 #include "runtime/kernels/rows.h"

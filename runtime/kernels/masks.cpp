@@ -1,7 +1,7 @@
 // Elements chosen by a mask, and where elements are not zero. Shapes of results depend on values.
 #include <cstring>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/select.h"
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/loop/nest.h"

@@ -2,10 +2,12 @@
 #include "runtime/kernels/matmul.h"
 #include <string_view>
 
-#include "generated/kernels.h"
+#include "generated/kernels/linalg/products.h"
 #include "runtime/kernels/arith.h"
+#include "runtime/kernels/blas.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/isa/dense.h"
+#include "runtime/parallel/parallel.h"
 
 namespace vivace {
 namespace {
@@ -170,10 +172,14 @@ void mm(Tensor& self, Tensor& mat2, Tensor& out) { gemm(out.dtype(), matrix(self
 
 /// One gemm a batch, with the batch's stride free.
 static void batched(Tensor& a, Tensor& b, Tensor& out, const Scalar& beta, const Scalar& alpha) {
-  const int64_t n = out.sizes()[0];
-  for (int64_t i = 0; i < n; ++i)
-    gemm(out.dtype(), matrix(a, i * a.strides()[0]), matrix(b, i * b.strides()[0]), matrix(out, i * out.strides()[0]),
-         alpha, beta);
+  const int64_t n = out.sizes()[0], work = std::max<int64_t>(1, out.sizes()[1] * out.sizes()[2] * a.sizes()[2]);
+  if (n * work > kThreadWork && get_num_threads() > 1)
+    blas::table();  // loading needs the GIL, which the pool's threads do not have
+  parallel_for(0, n, std::max<int64_t>(1, kThreadWork / work), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      gemm(out.dtype(), matrix(a, i * a.strides()[0]), matrix(b, i * b.strides()[0]), matrix(out, i * out.strides()[0]),
+           alpha, beta);
+  });
 }
 
 void bmm(Tensor& self, Tensor& mat2, Tensor& out) { batched(self, mat2, out, Scalar(0), Scalar(1)); }

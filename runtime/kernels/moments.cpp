@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "generated/kernels.h"
+#include "generated/kernels/reduce/moments.h"
+#include "generated/kernels/view/parts.h"
+#include "generated/kernels/view/regroup.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/reduce_loops.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "generated/kernels.h"
+#include "generated/kernels/nn/steps.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/parallel/parallel.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "generated/kernels.h"
+#include "generated/kernels/nn/pad.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/rows.h"
 

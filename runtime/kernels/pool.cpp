@@ -2,7 +2,7 @@
 // gradients.
 #include <cmath>
 
-#include "generated/kernels.h"
+#include "generated/kernels/nn/pool.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/kernels/window.h"

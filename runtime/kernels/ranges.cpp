@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "generated/kernels.h"
+#include "generated/kernels/factory/fresh.h"
+#include "generated/kernels/linalg/products.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"
 

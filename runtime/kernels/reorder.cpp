@@ -1,5 +1,6 @@
 // Copies in another order: flip and roll.
-#include "generated/kernels.h"
+#include "generated/kernels/index/join.h"
+#include "generated/kernels/view/parts.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/loop/nest.h"
 

@@ -1,7 +1,7 @@
 // Repetition by counts, one-hot vectors, equality of whole tensors.
 #include <cstring>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/repeat.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/loop/nest.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "generated/kernels.h"
+#include "generated/kernels/scan/cumulative.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/parallel/parallel.h"
 

@@ -5,7 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/repeat.h"
+#include "generated/kernels/index/sort.h"
 #include "runtime/core/promote.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/sort.h"

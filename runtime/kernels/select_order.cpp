@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/sort.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/sort.h"

@@ -1,6 +1,6 @@
 // softmax and log_softmax along a dim, and the gradients of both from their results.
 #include "runtime/kernels/softmax.h"
-#include "generated/kernels.h"
+#include "generated/kernels/nn/softmax.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/parallel/parallel.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/sort.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/parallel/parallel.h"
 

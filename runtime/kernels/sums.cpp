@@ -1,7 +1,7 @@
 // Sums, means, products, norms: what `fold` computes with a scale and a root.
 #include <cmath>
 
-#include "generated/kernels.h"
+#include "generated/kernels/reduce/sums.h"
 #include "runtime/kernels/fold.h"
 #include "runtime/kernels/reduce.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "generated/kernels.h"
+#include "generated/kernels/index/triangle.h"
 #include "runtime/kernels/fold.h"
 #include "runtime/parallel/parallel.h"
 

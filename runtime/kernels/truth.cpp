@@ -1,5 +1,5 @@
 // Reductions over "is it zero": all, any, count_nonzero.
-#include "generated/kernels.h"
+#include "generated/kernels/reduce/truth.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/reduce.h"
 

@@ -1,5 +1,5 @@
 // Views that regroup or reinterpret: view, as_strided, view_as_real and so on.
-#include "generated/kernels.h"
+#include "generated/kernels/view/regroup.h"
 #include "runtime/kernels/view_shape.h"
 
 namespace vivace::kernels {

@@ -1,6 +1,7 @@
 // Puts the gradient of a part back into zeros of the whole. Each is its view's transpose, made by writing through that
 // view.
-#include "generated/kernels.h"
+#include "generated/kernels/view/parts.h"
+#include "generated/kernels/view/regroup.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/loop/nest.h"
 

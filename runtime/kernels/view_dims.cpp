@@ -1,5 +1,5 @@
 // Views that permute, add or drop dims, and their in-place forms, which replace the layout of the tensor itself.
-#include "generated/kernels.h"
+#include "generated/kernels/view/dims.h"
 
 namespace vivace::kernels {
 namespace {

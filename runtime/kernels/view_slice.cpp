@@ -1,7 +1,7 @@
 // Views of a part: select, slice, the split family, diagonal, sliding windows.
 #include <algorithm>
 
-#include "generated/kernels.h"
+#include "generated/kernels/view/parts.h"
 
 namespace vivace::kernels {
 namespace {

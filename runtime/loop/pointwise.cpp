@@ -7,138 +7,12 @@
 #include "runtime/dispatch/generic.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/loop/blocks.h"
+#include "runtime/loop/quick.h"
 #include "runtime/parallel/parallel.h"
 
 namespace vivace {
 
-/// Loops leave a note here when they divide an integer by zero.
-extern int integer_division_by_zero;
-
 namespace {
-
-constexpr int64_t kQuickNumel = 32768;  // up to here one call of the loop, on this thread
-constexpr int64_t kSplat = 512;         // elements up to which a number is spread over a buffer of its own
-constexpr int kSplatOperands = 2;
-
-inline bool is_tensor(const Value& v) { return v.tag == Tag::Tensor; }
-
-// ---- the quick path: tensors of one dtype, contiguous, of one shape, and numbers
-
-/// Whether b has a's sizes and strides. (Strides of dims of size 1 may differ for contiguous tensors; then the general
-/// path takes over.)
-inline bool same_layout(const Tensor& a, const Tensor& b) {
-  if (a.ndim_ != b.ndim_) return false;
-  const int64_t *x = a.dims_, *y = b.dims_, *end = x + 2 * a.ndim_;
-  for (; x != end; ++x, ++y)
-    if (*x != *y) return false;
-  return true;
-}
-
-inline bool contiguous_quick(const Tensor& t) {
-  int64_t expected = 1;
-  for (int d = t.ndim_ - 1; d >= 0; --d) {
-    if (t.dims_[t.ndim_ + d] != expected && t.dims_[d] != 1) return false;
-    expected *= t.dims_[d];
-  }
-  return true;
-}
-
-/// Whether a number next to tensors of dtype t leaves the result at t.
-inline bool keeps(DType t, const Value& v) {
-  switch (v.tag) {
-    case Tag::Bool:
-      return true;
-    case Tag::Int:
-      return t != DType::Bool;
-    case Tag::Float:
-      return t >= DType::Float16;
-    default:
-      return is_complex(t);
-  }
-}
-
-inline Param to_param(const Value& v) {
-  switch (v.tag) {
-    case Tag::Float:
-      return {v.f, 0, int64_t(v.f)};
-    case Tag::Complex:
-      return {v.f, v.imag, int64_t(v.f)};
-    default:
-      return {double(v.i), 0, v.i};
-  }
-}
-
-/// n copies of a number in the loop's type.
-void splat(char* to, DType dtype, const Value& v, int64_t n) {
-  if (dtype == DType::Float32) [[likely]] {
-    std::fill_n(reinterpret_cast<float*>(to), n, float(v.scalar().to_double()));
-    return;
-  }
-  alignas(16) char one[16];
-  kernels::store_scalar(dtype, one, v.scalar());
-  visit_bits(dtype, [&]<class T>() { std::fill_n(reinterpret_cast<T*>(to), n, *reinterpret_cast<const T*>(one)); });
-}
-
-/// The end of `quick` where operands are numbers; apart, because its buffers make a large frame.
-[[gnu::noinline]] void with_numbers(const PointwiseInfo& info, const Value* args, DType dtype, int64_t n, char** p,
-                                    Loop loop) {
-  alignas(64) char buffers[kSplatOperands][kSplat * 8];
-  int numbers = 0;
-  for (int k = 0; k < info.noperands; ++k) {
-    const Value& v = args[info.operands[k]];
-    if (is_tensor(v)) continue;
-    splat(buffers[numbers], dtype, v, n);
-    p[k + 1] = buffers[numbers++];
-  }
-  Param params[kMaxParams];
-  for (int k = 0; k < info.nparams; ++k) params[k] = to_param(args[info.params[k]]);
-  loop(p, n, params);
-}
-
-/// The result, or null if the operands are not of the simple kind. `into`: where to write, if in place.
-Tensor* quick(const PointwiseInfo& info, const Value* args, Tensor* into) {
-  const int first = info.masks & 1;  // a condition says nothing of the dtype
-  const Value& v0 = args[info.operands[first]];
-  if (!is_tensor(v0)) return nullptr;
-  const Tensor& a = *v0.tensor;
-  const PointwiseRow& row = info.rows[int(a.dtype_)];
-  const int64_t n = a.numel_;
-  if (row.compute != uint8_t(a.dtype_) || row.native != row.result || info.followers != info.masks || n > kQuickNumel ||
-      n == 0 || !contiguous_quick(a))
-    return nullptr;
-  char* p[kMaxOperands + 1];
-  int numbers = 0;
-  for (int k = 0; k < info.noperands; ++k) {
-    const Value& v = args[info.operands[k]];
-    if (is_tensor(v)) [[likely]] {
-      const Tensor& b = *v.tensor;
-      p[k + 1] = b.data_;
-      if (&b == &a) continue;
-      const DType wanted = info.masks >> k & 1 ? DType::Bool : a.dtype_;
-      if (b.dtype_ != wanted || !same_layout(a, b)) return nullptr;
-      if (into && b.storage_ == into->storage_ && b.data_ != into->data_) return nullptr;
-    } else {
-      if (n > kSplat || numbers == kSplatOperands || item_size(a.dtype_) > 8 || !keeps(a.dtype_, v)) return nullptr;
-      ++numbers;
-    }
-  }
-  Tensor* out;
-  if (into == nullptr) {
-    out = empty(a.sizes(), DType(row.result), a.device_).release();
-  } else {
-    if (into->dtype_ != DType(row.result)) return nullptr;
-    out = into;
-  }
-  p[0] = out->data_;
-  if (numbers > 0) {
-    with_numbers(info, args, a.dtype_, n, p, loop_table[row.loop]);
-    return out;
-  }
-  Param params[kMaxParams];
-  for (int k = 0; k < info.nparams; ++k) params[k] = to_param(args[info.params[k]]);
-  loop_table[row.loop](p, n, params);
-  return out;
-}
 
 // ---- the general path
 
@@ -148,7 +22,7 @@ struct Call {
   const PointwiseRow* row;
   DType common;
   const Value* operands[kMaxOperands];
-  Param params[kMaxParams];
+  Scalar params[kMaxParams];
   Dims sizes;
 
   int noperands() const { return info->noperands; }
@@ -195,7 +69,7 @@ Call analyse(const PointwiseInfo& info, const Value* args) {
     c.row = &info.rows[int(c.common)];
   }
   if (c.row->compute == kUnsupported) fail(info.name, ": not implemented for ", c.common);
-  for (int k = 0; k < info.nparams; ++k) c.params[k] = to_param(args[info.params[k]]);
+  for (int k = 0; k < info.nparams; ++k) c.params[k] = args[info.params[k]].scalar();
   return c;
 }
 
@@ -286,13 +160,6 @@ void compute(Call& c, Tensor& out) {
   }
   b.coalesce();
   b.run();
-}
-
-void check_division() {
-  if (integer_division_by_zero) [[unlikely]] {
-    integer_division_by_zero = 0;
-    raise(ErrorKind::Runtime, "ZeroDivisionError");
-  }
 }
 
 Device device_of(const Call& c) {

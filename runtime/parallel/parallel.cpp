@@ -10,8 +10,11 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 #include <vector>
+
+#include "runtime/core/object.h"
 
 namespace vivace {
 namespace detail {
@@ -20,7 +23,22 @@ int num_threads = 0;
 
 namespace {
 
+/// Regions of this many grains, some 500 us, let go of the GIL: another thread may keep it for 5 ms.
+constexpr int64_t kLongGrains = 48;
+
 thread_local bool in_region = false;
+
+/// Marks this thread as one that runs a region.
+struct InRegion {
+  InRegion() { in_region = true; }
+  ~InRegion() { in_region = false; }
+};
+
+/// Lets other Python threads run until the end of its scope.
+struct WithoutGil {
+  PyThreadState* const state = PyEval_SaveThread();
+  ~WithoutGil() { PyEval_RestoreThread(state); }
+};
 
 /// Workers wait for a region; each takes the share of its own number.
 class Pool {
@@ -42,9 +60,10 @@ class Pool {
       ++region_;
     }
     start_.notify_all();
-    in_region = true;
-    task(0);
-    in_region = false;
+    {
+      const InRegion mark;
+      task(0);
+    }
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return pending_ == 0; });
     busy_.clear();
@@ -117,7 +136,14 @@ void detail::run_parallel(int64_t begin, int64_t end, int64_t grain, void (*call
                           void* context) {
   const int64_t total = end - begin, step = std::max<int64_t>(grain, 1);
   const int n = int(std::min<int64_t>(get_num_threads(), (total + step - 1) / step));
-  if (n <= 1) return call(context, begin, end);
+  const auto serially = [&] {
+    const InRegion mark;
+    call(context, begin, end);
+  };
+  Pool& workers = get_pool();
+  std::optional<WithoutGil> unlocked;
+  if (total / step >= kLongGrains) unlocked.emplace();
+  if (n <= 1) return serially();
   std::exception_ptr error;
   std::mutex mutex;
   auto task = [&](int i) {
@@ -128,7 +154,7 @@ void detail::run_parallel(int64_t begin, int64_t end, int64_t grain, void (*call
       if (!error) error = std::current_exception();
     }
   };
-  if (!get_pool().run(n, task)) return call(context, begin, end);
+  if (!workers.run(n, task)) return serially();
   if (error) std::rethrow_exception(error);
 }
 

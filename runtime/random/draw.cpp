@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "generated/kernels.h"
+#include "generated/kernels/random/distributions.h"
 #include "runtime/random/fill.h"
 #include "runtime/random/generator.h"
 #include "runtime/random/order.h"

@@ -3,7 +3,7 @@
 #include <limits>
 #include <numbers>
 
-#include "generated/kernels.h"
+#include "generated/kernels/random/distributions.h"
 #include "runtime/random/fill.h"
 #include "runtime/random/generator.h"
 #include "runtime/random/order.h"

@@ -17,7 +17,8 @@ def _layouts(rng, rows, cols):
 
 
 @pytest.mark.parametrize(
-    ("m", "k", "n"), [(1, 1, 1), (4, 4, 4), (3, 17, 5), (33, 1, 65), (64, 64, 64), (5, 300, 7), (70, 3, 130)]
+    ("m", "k", "n"),
+    [(1, 1, 1), (4, 4, 4), (3, 17, 5), (33, 1, 65), (64, 64, 64), (5, 300, 7), (70, 3, 130), (1, 90, 40), (40, 90, 1)],
 )
 def test_layouts(module, m, k, n):
     rng = np.random.default_rng(m * k + n)
@@ -56,3 +57,20 @@ def test_beta_zero_ignores_what_is_added(module):
 def test_errors_name_the_operator(module, a, b):
     with pytest.raises(RuntimeError, match=r"(?i)mm|dot|matmul"):
         module.matmul(module.ones(a), module.ones(b))
+
+
+def test_threads_share_a_product(module):
+    rng = np.random.default_rng(5)
+    a, b = rng.standard_normal((300, 200)), rng.standard_normal((200, 90))
+    many, tall = rng.standard_normal((40, 33, 70)), rng.standard_normal((40, 70, 50))
+    before = module.get_num_threads()
+    module.set_num_threads(3)
+    try:
+        for x, y in ((a, b), (b.T.copy(), a.T.copy()), (many, tall)):
+            got = module.from_numpy(x) @ module.from_numpy(y)
+            np.testing.assert_allclose(got.numpy(), x @ y, rtol=0, atol=1e-11)
+        bias = rng.standard_normal(90)
+        got = module.nn.functional.linear(*map(module.from_numpy, (a, b.T.copy(), bias)))
+        np.testing.assert_allclose(got.numpy(), a @ b + bias, rtol=0, atol=1e-11)
+    finally:
+        module.set_num_threads(before)

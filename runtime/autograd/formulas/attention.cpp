@@ -1,7 +1,13 @@
 // Derivatives of attention: blockwise where no graph is asked for, in operators where one is.
 #include <limits>
 
-#include "generated/formulas.h"
+#include "generated/formulas/nn/attention.h"
+#include "generated/ops/index/repeat.h"
+#include "generated/ops/index/triangle.h"
+#include "generated/ops/linalg/products.h"
+#include "generated/ops/nn/softmax.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/dims.h"
 #include "runtime/autograd/formulas/var.h"
 #include "runtime/kernels/attention.h"
 

@@ -1,5 +1,9 @@
 // Derivatives of convolution, which are convolution's adjoints, and of these.
-#include "generated/formulas.h"
+#include "generated/formulas/nn/conv.h"
+#include "generated/ops/nn/conv.h"
+#include "generated/ops/pointwise/complex.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/parts.h"
 #include "runtime/autograd/formulas/var.h"
 
 namespace vivace::formulas {

@@ -1,8 +1,24 @@
 // Derivatives of joins, indexing and sorting.
 #include <algorithm>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/formulas/index/gather.h"
+#include "generated/formulas/index/join.h"
+#include "generated/formulas/index/select.h"
+#include "generated/formulas/index/sort.h"
+#include "generated/formulas/index/triangle.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/factory/fresh.h"
+#include "generated/ops/index/gather.h"
+#include "generated/ops/index/join.h"
+#include "generated/ops/index/select.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/compare.h"
+#include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/select.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/node.h"
 
 namespace vivace::formulas {

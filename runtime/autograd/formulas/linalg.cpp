@@ -1,6 +1,12 @@
 // Derivatives of the matmul family. Outside of a graph the products run at once, transposition being a flag of gemm;
 // when a graph is being made, they are operators.
-#include "generated/formulas.h"
+#include "generated/formulas/linalg/products.h"
+#include "generated/formulas/pointwise/arith.h"
+#include "generated/ops/linalg/products.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/complex.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/formulas/var.h"
 #include "runtime/autograd/node.h"
 #include "runtime/kernels/isa/dense.h"

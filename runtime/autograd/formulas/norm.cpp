@@ -1,6 +1,9 @@
 // Derivatives of the normalisations: fused where no graph is asked for, formulas where one is.
 #include "runtime/kernels/norm.h"
-#include "generated/formulas.h"
+#include "generated/formulas/nn/norm.h"
+#include "generated/ops/pointwise/power.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/formulas/var.h"
 
 namespace vivace::formulas {

@@ -1,6 +1,17 @@
 // Derivatives of pointwise operators that depend on the value of a number.
-#include "generated/formulas.h"
-#include "generated/ops.h"
+#include "generated/formulas/pointwise/arith.h"
+#include "generated/formulas/pointwise/complex.h"
+#include "generated/formulas/pointwise/power.h"
+#include "generated/ops/factory/fresh.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/compare.h"
+#include "generated/ops/pointwise/complex.h"
+#include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/exp_log.h"
+#include "generated/ops/pointwise/logic.h"
+#include "generated/ops/pointwise/power.h"
+#include "generated/ops/pointwise/select.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::formulas {
 namespace {

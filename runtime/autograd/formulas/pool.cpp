@@ -1,5 +1,10 @@
 // Derivatives of pools and padding that need more than one expression.
-#include "generated/formulas.h"
+#include "generated/formulas/nn/pool.h"
+#include "generated/formulas/nn/pad.h"
+#include "generated/ops/index/gather.h"
+#include "generated/ops/nn/pad.h"
+#include "generated/ops/nn/pool.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/formulas/var.h"
 
 namespace vivace::formulas {

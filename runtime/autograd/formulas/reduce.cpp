@@ -1,8 +1,25 @@
 // Derivatives of reductions. Gradients of reduced dims are expanded, never copied.
 #include <cmath>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/formulas/reduce/extremes.h"
+#include "generated/formulas/reduce/moments.h"
+#include "generated/formulas/reduce/sums.h"
+#include "generated/ops/factory/fresh.h"
+#include "generated/ops/index/gather.h"
+#include "generated/ops/index/join.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/compare.h"
+#include "generated/ops/pointwise/complex.h"
+#include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/exp_log.h"
+#include "generated/ops/pointwise/logic.h"
+#include "generated/ops/pointwise/power.h"
+#include "generated/ops/pointwise/select.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/scan/cumulative.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::formulas {
 namespace {

@@ -1,8 +1,20 @@
 // Derivatives of running sums, products and extremes.
 #include <limits>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/formulas/scan/cumulative.h"
+#include "generated/ops/factory/fresh.h"
+#include "generated/ops/index/gather.h"
+#include "generated/ops/index/join.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/compare.h"
+#include "generated/ops/pointwise/complex.h"
+#include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/exp_log.h"
+#include "generated/ops/pointwise/select.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/reduce/truth.h"
+#include "generated/ops/scan/cumulative.h"
+#include "generated/ops/view/parts.h"
 
 namespace vivace::formulas {
 

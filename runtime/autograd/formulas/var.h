@@ -1,6 +1,8 @@
 // Formulas written as formulas: a Var is a handle to a tensor whose operators are operators of the catalogue.
 #pragma once
-#include "generated/ops.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace::formulas {
 

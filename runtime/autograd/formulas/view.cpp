@@ -1,8 +1,18 @@
 // Derivatives of views that need more than one expression.
 #include <algorithm>
 
-#include "generated/kernels.h"
-#include "generated/ops.h"
+#include "generated/formulas/view/dims.h"
+#include "generated/formulas/view/parts.h"
+#include "generated/formulas/view/regroup.h"
+#include "generated/ops/factory/fresh.h"
+#include "generated/ops/index/join.h"
+#include "generated/ops/index/select.h"
+#include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/select.h"
+#include "generated/ops/view/dims.h"
+#include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/formulas/view.h"
 
 namespace vivace::formulas {

@@ -15,7 +15,7 @@ struct ConvLoops {
   /// positions p; rows r is a power of 2. bias may be null.
   void (*tile)(int rows, int64_t n, const T* in, int64_t channels, int64_t channel_step, const int64_t* offsets,
                int64_t taps, const T* weights, const T* bias, T* out, int64_t out_step);
-  /// sums[r][k] += the sum of a[r][p] * b[offsets[k] + p] over n positions p. a is 0 from n to the end of its vector.
+  /// sums[r][k] += the sum of a[r][p] * b[offsets[k] + p] over n positions p.
   void (*dots)(int rows, int64_t n, const T* a, int64_t a_step, const T* b, const int64_t* offsets, int64_t columns,
                T* sums, int64_t sums_step);
   /// to[r][p] = from[r][p]; of `to` nothing else is touched.

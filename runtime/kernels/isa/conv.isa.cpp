@@ -1,19 +1,16 @@
 // The loops of conv.h for one instruction set: sums stay in registers, as many as the set has.
 #include "runtime/kernels/isa/conv.h"
 
-#include "runtime/simd/vec.h"
+#include "runtime/kernels/isa/dots.h"
 
 namespace vivace {
 namespace {
 
 #if defined(__AVX512F__) || defined(__aarch64__)
-constexpr int kRows = 8, kDotRows = 4, kDotColumns = 6;  // 32 registers
+constexpr int kRows = 8;  // of 32 registers
 #else
-constexpr int kRows = 4, kDotRows = 2, kDotColumns = 5;  // 16 registers
+constexpr int kRows = 4;  // of 16
 #endif
-/// Sums stay in registers only if every loop over them is unrolled.
-#define VIVACE_UNROLL _Pragma("GCC unroll 8")
-
 /// Vectors of a tile: rows * vectors sums and one vector of input each fill the registers.
 constexpr int kVectors = 6;
 constexpr int vectors_for(int rows) { return rows == kRows ? 3 : kVectors; }
@@ -71,47 +68,14 @@ void tile(int rows, int64_t n, const T* in, int64_t channels, int64_t channel_st
   run(n, in, channels, channel_step, offsets, taps, weights, bias, out, out_step);
 }
 
-template <class T>
-VIVACE_INLINE T total(Vec<T> v) {
-  for (int width = lanes<T> / 2; width > 0; width /= 2) {
-    Index<T> other{};
-    for (int l = 0; l < lanes<T>; ++l) other[l] = l ^ width;
-    v += Vec<T>(__builtin_shuffle(v, other));
-  }
-  return v[0];
-}
-
-template <class T, int kR, int kC>
-VIVACE_INLINE void dots_part(int64_t n, const T* a, int64_t a_step, const T* b, const int64_t* offsets, T* sums,
-                             int64_t sums_step) {
-  Vec<T> sum[kR][kC] = {};
-  const T* column[kC];
-  VIVACE_UNROLL
-  for (int k = 0; k < kC; ++k) column[k] = b + offsets[k];
-  for (int64_t p = 0; p < n; p += lanes<T>) {
-    Vec<T> x[kR];
-    VIVACE_UNROLL
-    for (int r = 0; r < kR; ++r) x[r] = load(a + r * a_step + p);
-    VIVACE_UNROLL
-    for (int k = 0; k < kC; ++k) {
-      const Vec<T> y = load(column[k] + p);
-      VIVACE_UNROLL
-      for (int r = 0; r < kR; ++r) sum[r][k] = fma(x[r], y, sum[r][k]);
-    }
-  }
-  VIVACE_UNROLL
-  for (int r = 0; r < kR; ++r) VIVACE_UNROLL
-  for (int k = 0; k < kC; ++k) sums[r * sums_step + k] += total<T>(sum[r][k]);
-}
-
 template <class T, int kR>
 [[gnu::noinline]] void dots_of(int64_t n, const T* a, int64_t a_step, const T* b, const int64_t* offsets,
                                int64_t columns, T* sums, int64_t sums_step) {
-  int64_t k = 0;
-  for (; k + kDotColumns <= columns; k += kDotColumns)
-    dots_part<T, kR, kDotColumns>(n, a, a_step, b, offsets + k, sums + k, sums_step);
-  for (; k + 3 <= columns; k += 3) dots_part<T, kR, 3>(n, a, a_step, b, offsets + k, sums + k, sums_step);
-  for (; k < columns; ++k) dots_part<T, kR, 1>(n, a, a_step, b, offsets + k, sums + k, sums_step);
+  column_blocks(columns, [&]<int kC>(int64_t first) {
+    const T* column[kC];
+    for (int k = 0; k < kC; ++k) column[k] = b + offsets[first + k];
+    dot_tile<T, kR, kC>(n, a, a_step, column, [&](int r, int k, T sum) { sums[r * sums_step + first + k] += sum; });
+  });
 }
 
 template <class T>

@@ -26,6 +26,9 @@ struct DenseLoops {
   /// a bias) is not read where beta is 0.
   void (*gemm)(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b,
                int64_t b_rows, T beta, const T* added, int64_t added_rows, T* c, int64_t c_rows);
+  /// The same where a's rows and b's columns are contiguous.
+  void (*gemm_dots)(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, const T* b, int64_t b_cols,
+                    T beta, const T* added, int64_t added_rows, T* c, int64_t c_rows);
   T (*dot)(const T* a, const T* b, int64_t n);
   void (*softmax)(const T* x, T* y, int64_t rows, int64_t n);
   void (*log_softmax)(const T* x, T* y, int64_t rows, int64_t n);

@@ -1,7 +1,7 @@
 // The loops of dense.h for one instruction set.
 #include "runtime/kernels/isa/dense.h"
+#include "runtime/kernels/isa/dots.h"
 #include "runtime/kernels/isa/exp.h"
-#include "runtime/simd/vec.h"
 
 namespace vivace {
 namespace {
@@ -9,20 +9,6 @@ namespace {
 using dense::AdamStep;
 using dense::SgdStep;
 
-/// Combines the two halves again and again: log2(lanes) steps.
-template <class T, class F>
-VIVACE_INLINE T fold(Vec<T> v, F f) {
-  for (int width = lanes<T> / 2; width > 0; width /= 2) {
-    Index<T> upper{};
-    for (int l = 0; l < lanes<T>; ++l) upper[l] = l ^ width;
-    v = f(v, Vec<T>(__builtin_shuffle(v, upper)));
-  }
-  return v[0];
-}
-template <class T>
-VIVACE_INLINE T total(Vec<T> v) {
-  return fold<T>(v, [](Vec<T> a, Vec<T> b) { return a + b; });
-}
 template <class T>
 VIVACE_INLINE T largest(Vec<T> v) {
   return fold<T>(v, [](Vec<T> a, Vec<T> b) { return maximum(a, b); });
@@ -59,6 +45,12 @@ VIVACE_INLINE double blocked_sum(int64_t n, F term) {
 
 // ---- small products
 
+#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int kWide = 4;  // vectors of the widest tile: of 32 registers
+#else
+constexpr int kWide = 2;  // of 16
+#endif
+
 template <class T, int kRows, int kVectors, bool kPart>
 VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows, int64_t a_cols, const T* b,
                              int64_t b_rows, T beta, const T* added, int64_t added_rows, T* c, int64_t c_rows) {
@@ -66,25 +58,42 @@ VIVACE_INLINE void gemm_tile(int64_t k, int64_t left, T alpha, const T* a, int64
   Vec<T> sum[kRows][kVectors] = {};
   for (int64_t p = 0; p < k; ++p) {
     Vec<T> row[kVectors];
+    VIVACE_UNROLL
     for (int v = 0; v < kVectors; ++v)
       row[v] = kPart && v == kVectors - 1 ? load_part(b + p * b_rows + v * kN, left) : load(b + p * b_rows + v * kN);
+    VIVACE_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const Vec<T> x = splat(a[r * a_rows + p * a_cols]);
+      VIVACE_UNROLL
       for (int v = 0; v < kVectors; ++v) sum[r][v] = fma(x, row[v], sum[r][v]);
     }
   }
-  for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v) {
-      T* to = c + r * c_rows + v * kN;
-      const T* from = added + r * added_rows + v * kN;
-      Vec<T> y = sum[r][v] * alpha;
-      const bool part = kPart && v == kVectors - 1;
-      if (beta != 0) y = fma(splat(beta), part ? load_part(from, left) : load(from), y);
-      if (part)
-        store_part(to, y, left);
-      else
-        store(to, y);
-    }
+  VIVACE_UNROLL
+  for (int r = 0; r < kRows; ++r) VIVACE_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    T* to = c + r * c_rows + v * kN;
+    const T* from = added + r * added_rows + v * kN;
+    Vec<T> y = sum[r][v] * alpha;
+    const bool part = kPart && v == kVectors - 1;
+    if (beta != 0) y = fma(splat(beta), part ? load_part(from, left) : load(from), y);
+    if (part)
+      store_part(to, y, left);
+    else
+      store(to, y);
+  }
+}
+
+/// Rows of a tile of so many vectors: enough sums to keep the units busy, few enough for the registers.
+constexpr int tile_rows(int vectors) { return vectors <= kWide / 2 ? 8 : 4; }
+
+template <class T, int kRows, int kVectors, bool kPart>
+VIVACE_INLINE int64_t gemm_rows(int64_t i, int64_t m, int64_t k, int64_t left, T alpha, const T* a, int64_t a_rows,
+                                int64_t a_cols, const T* b, int64_t b_rows, T beta, const T* added, int64_t added_rows,
+                                T* c, int64_t c_rows) {
+  for (; i + kRows <= m; i += kRows)
+    gemm_tile<T, kRows, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta,
+                                         added + i * added_rows, added_rows, c + i * c_rows, c_rows);
+  return i;
 }
 
 template <class T, int kVectors, bool kPart>
@@ -92,12 +101,13 @@ template <class T, int kVectors, bool kPart>
                                     int64_t a_cols, const T* b, int64_t b_rows, T beta, const T* added,
                                     int64_t added_rows, T* c, int64_t c_rows) {
   int64_t i = 0;
-  for (; i + 4 <= m; i += 4)
-    gemm_tile<T, 4, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta,
-                                     added + i * added_rows, added_rows, c + i * c_rows, c_rows);
-  for (; i < m; ++i)
-    gemm_tile<T, 1, kVectors, kPart>(k, left, alpha, a + i * a_rows, a_rows, a_cols, b, b_rows, beta,
-                                     added + i * added_rows, added_rows, c + i * c_rows, c_rows);
+  if constexpr (tile_rows(kVectors) > 4)
+    i = gemm_rows<T, tile_rows(kVectors), kVectors, kPart>(i, m, k, left, alpha, a, a_rows, a_cols, b, b_rows, beta,
+                                                           added, added_rows, c, c_rows);
+  i = gemm_rows<T, 4, kVectors, kPart>(i, m, k, left, alpha, a, a_rows, a_cols, b, b_rows, beta, added, added_rows, c,
+                                       c_rows);
+  gemm_rows<T, 1, kVectors, kPart>(i, m, k, left, alpha, a, a_rows, a_cols, b, b_rows, beta, added, added_rows, c,
+                                   c_rows);
 }
 
 template <class T>
@@ -105,15 +115,41 @@ void gemm(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, 
           int64_t b_rows, T beta, const T* added, int64_t added_rows, T* c, int64_t c_rows) {
   constexpr int kN = lanes<T>;
   int64_t j = 0;
-  for (; j + 4 * kN <= n; j += 4 * kN)
-    gemm_columns<T, 4, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, added + j, added_rows, c + j,
-                              c_rows);
-  for (; j + kN <= n; j += kN)
-    gemm_columns<T, 1, false>(m, k, 0, alpha, a, a_rows, a_cols, b + j, b_rows, beta, added + j, added_rows, c + j,
-                              c_rows);
-  if (j < n)
-    gemm_columns<T, 1, true>(m, k, n - j, alpha, a, a_rows, a_cols, b + j, b_rows, beta, added + j, added_rows, c + j,
-                             c_rows);
+  const auto columns = [&]<int kVectors, bool kPart>() __attribute__((always_inline)) {
+    gemm_columns<T, kVectors, kPart>(m, k, n - j, alpha, a, a_rows, a_cols, b + j, b_rows, beta, added + j, added_rows,
+                                     c + j, c_rows);
+    j += kVectors * kN;
+  };
+  while (j + kWide * kN <= n) columns.template operator()<kWide, false>();
+  if constexpr (kWide > 2)
+    if (j + 2 * kN <= n) columns.template operator()<2, false>();
+  if (j + kN <= n) columns.template operator()<1, false>();
+  if (j < n) columns.template operator()<1, true>();
+}
+
+template <class T, int kR, int kC>
+[[gnu::noinline]] void gemm_dot_tile(int64_t k, T alpha, const T* a, int64_t a_rows, const T* b, int64_t b_cols, T beta,
+                                     const T* added, int64_t added_rows, T* c, int64_t c_rows) {
+  const T* columns[kC];
+  for (int j = 0; j < kC; ++j) columns[j] = b + j * b_cols;
+  dot_tile<T, kR, kC>(k, a, a_rows, columns, [&](int i, int j, T sum) {
+    const T y = alpha * sum;
+    c[i * c_rows + j] = beta != 0 ? beta * added[i * added_rows + j] + y : y;
+  });
+}
+
+template <class T>
+void gemm_dots(int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t a_rows, const T* b, int64_t b_cols, T beta,
+               const T* added, int64_t added_rows, T* c, int64_t c_rows) {
+  column_blocks(n, [&]<int kC>(int64_t j) {
+    int64_t i = 0;
+    for (; i + kDotRows <= m; i += kDotRows)
+      gemm_dot_tile<T, kDotRows, kC>(k, alpha, a + i * a_rows, a_rows, b + j * b_cols, b_cols, beta,
+                                     added + i * added_rows + j, added_rows, c + i * c_rows + j, c_rows);
+    for (; i < m; ++i)
+      gemm_dot_tile<T, 1, kC>(k, alpha, a + i * a_rows, a_rows, b + j * b_cols, b_cols, beta,
+                              added + i * added_rows + j, added_rows, c + i * c_rows + j, c_rows);
+  });
 }
 
 template <class T>
@@ -388,6 +424,7 @@ void sgd(const SgdStep& s, T* param, const T* grad, T* buffer, int64_t n) {
 template <class T>
 constexpr dense::DenseLoops<T> table() {
   return {gemm<T>,
+          gemm_dots<T>,
           dot<T>,
           softmax<T>,
           log_softmax<T>,

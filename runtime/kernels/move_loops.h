@@ -1,0 +1,41 @@
+// Loops that move elements, one set per instruction set: filling, reversing, conversion between the types that programs
+// convert most.
+#pragma once
+#include <cstdint>
+
+#include "runtime/simd/isa.h"
+
+namespace vivace {
+
+using Convert = void (*)(char* to, const char* from, int64_t n);
+
+/// Rows and columns of MoveLoops::plain.
+enum PlainType : int { kPlainFloat, kPlainDouble, kPlainInt32, kPlainInt64, kPlainUInt8, kPlainTypes };
+
+struct MoveLoops {
+  Convert to_half, from_half, to_bfloat16, from_bfloat16;  // from and to float32
+  Convert plain[kPlainTypes][kPlainTypes];                 // [to][from]; null for a type itself
+  /// Repeats an element of 1, 2, 4, 8 or 16 bytes over nbytes.
+  void (*fill)(char* to, const char* element, int64_t size, int64_t nbytes);
+  /// to[i] = from[-i] for n elements of 4 or 8 bytes.
+  void (*reverse4)(char* to, const char* from, int64_t n);
+  void (*reverse8)(char* to, const char* from, int64_t n);
+  /// Column c of `to` is row c of `from`, for elements of 4 or 8 bytes; rows are the steps (in bytes) apart.
+  void (*transpose4)(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t rows, int64_t columns);
+  void (*transpose8)(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t rows, int64_t columns);
+};
+
+/// Those of the instruction set that this process uses.
+const MoveLoops& move_loops();
+
+namespace baseline {
+extern const MoveLoops move_loops;
+}
+namespace avx2 {
+extern const MoveLoops move_loops;
+}
+namespace avx512 {
+extern const MoveLoops move_loops;
+}
+
+}  // namespace vivace

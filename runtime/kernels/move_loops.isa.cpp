@@ -1,0 +1,166 @@
+#include "runtime/kernels/move_loops.h"
+
+#include "runtime/simd/vec.h"
+
+namespace vivace {
+namespace {
+
+static inline uint32_t word(float x) { return __builtin_bit_cast(uint32_t, x); }
+static inline float number(uint32_t b) { return __builtin_bit_cast(float, b); }
+
+// Both results are computed and one is chosen, without branches, so that the compiler makes vectors of the loops.
+
+void to_half(char* to, const char* from, int64_t n) {
+  uint16_t* __restrict out = reinterpret_cast<uint16_t*>(to);
+  const float* __restrict in = reinterpret_cast<const float*>(from);
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t b = word(in[i]), sign = (b >> 16) & 0x8000u, size = b & 0x7fffffffu;
+    const uint32_t small = word(number(size) + 0.5f) - 0x3f000000u;  // aligned to half's subnormal grid by the addition
+    const uint32_t normal = (size + 0xc8000fffu + ((size >> 13) & 1)) >> 13;
+    uint32_t h = size < 0x38800000u ? small : normal;
+    h = size >= 0x477ff000u ? 0x7c00u : h;
+    h = size > 0x7f800000u ? 0x7e00u : h;
+    out[i] = uint16_t(sign | h);
+  }
+}
+
+void from_half(char* to, const char* from, int64_t n) {
+  float* __restrict out = reinterpret_cast<float*>(to);
+  const uint16_t* __restrict in = reinterpret_cast<const uint16_t*>(from);
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t h = in[i], sign = (h & 0x8000u) << 16, rest = h & 0x7fffu;
+    const uint32_t special = 0x7f800000u | ((rest & 0x3ffu) << 13);
+    const uint32_t finite =
+        word(number(rest << 13) * number(uint32_t(239) << 23));  // times 2^112: rebases the exponent
+    out[i] = number(sign | (rest >= 0x7c00u ? special : finite));
+  }
+}
+
+void to_bfloat16(char* to, const char* from, int64_t n) {
+  uint16_t* __restrict out = reinterpret_cast<uint16_t*>(to);
+  const float* __restrict in = reinterpret_cast<const float*>(from);
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t b = word(in[i]), rounded = (b + 0x7fffu + ((b >> 16) & 1)) >> 16;
+    out[i] = uint16_t((b & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
+  }
+}
+
+void from_bfloat16(char* to, const char* from, int64_t n) {
+  float* __restrict out = reinterpret_cast<float*>(to);
+  const uint16_t* __restrict in = reinterpret_cast<const uint16_t*>(from);
+  for (int64_t i = 0; i < n; ++i) out[i] = number(uint32_t(in[i]) << 16);
+}
+
+/// As convert.h defines it: what does not fit gives the least integer.
+template <class To, class From>
+VIVACE_INLINE To converted(From x) {
+  if constexpr (From(0.5) == 0 || To(0.5) != 0) {
+    return To(x);
+  } else {
+    // Bytes and words of 16 bits go by way of 32, as everywhere.
+    using Int = __typeof__(sizeof(To) < 4 ? int32_t() : To());
+    constexpr From kLimit = sizeof(Int) == 4 ? From(2147483648.0) : From(9223372036854775808.0);
+    constexpr Int kLeast = Int(uint64_t(1) << (8 * sizeof(Int) - 1));
+    return To(x >= -kLimit && x < kLimit ? Int(x) : kLeast);
+  }
+}
+template <class To, class From>
+void convert(char* to, const char* from, int64_t n) {
+  To* __restrict out = reinterpret_cast<To*>(to);
+  const From* __restrict in = reinterpret_cast<const From*>(from);
+  for (int64_t i = 0; i < n; ++i) out[i] = converted<To>(in[i]);
+}
+
+void fill(char* to, const char* element, int64_t size, int64_t nbytes) {
+  u8 pattern;
+  char* bytes = reinterpret_cast<char*>(&pattern);
+  for (int i = 0; i < kVectorBytes; ++i) bytes[i] = element[i % size];
+  int64_t i = 0;
+  for (; i + kVectorBytes <= nbytes; i += kVectorBytes) store_full(to + i, pattern);
+  if (i < nbytes) store_bytes(to + i, pattern, nbytes - i);
+}
+
+template <class T>
+void reverse(char* to, const char* from, int64_t n) {
+  Index<T> backwards{};
+  for (int l = 0; l < lanes<T>; ++l) backwards[l] = lanes<T> - 1 - l;
+  const T* last = reinterpret_cast<const T*>(from);
+  T* out = reinterpret_cast<T*>(to);
+  int64_t i = 0;
+  for (; i + lanes<T> <= n; i += lanes<T>)
+    store(out + i, Vec<T>(__builtin_shuffle(load(last - i - lanes<T> + 1), backwards)));
+  for (; i < n; ++i) out[i] = last[-i];
+}
+
+/// Exchanges the blocks of kWidth x kWidth lanes beside the diagonal, then those within each block.
+template <class T, int kWidth>
+VIVACE_INLINE void exchange(Vec<T>* rows) {
+  constexpr int kN = lanes<T>;
+  Index<T> low{}, high{};
+  for (int l = 0; l < kN; ++l) {
+    low[l] = l & kWidth ? kN + l - kWidth : l;
+    high[l] = l & kWidth ? kN + l : l + kWidth;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kN; ++i) {
+    if (i & kWidth) continue;
+    const Vec<T> a = rows[i], b = rows[i + kWidth];
+    rows[i] = __builtin_shuffle(a, b, low);
+    rows[i + kWidth] = __builtin_shuffle(a, b, high);
+  }
+  if constexpr (kWidth > 1) exchange<T, kWidth / 2>(rows);
+}
+
+template <class T>
+void transpose(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t rows, int64_t columns) {
+  constexpr int kN = lanes<T>;
+  if (rows * columns < 8 * kN) {  // a block costs as much as this many single elements
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        reinterpret_cast<T*>(to + c * to_step)[r] = reinterpret_cast<const T*>(from + r * from_step)[c];
+    return;
+  }
+  for (int64_t r = 0; r < rows; r += kN)
+    for (int64_t c = 0; c < columns; c += kN) {
+      const int64_t height = rows - r < kN ? rows - r : kN, width = columns - c < kN ? columns - c : kN;
+      Vec<T> block[kN] = {};
+      const char* source = from + r * from_step + c * int64_t(sizeof(T));
+      char* target = to + c * to_step + r * int64_t(sizeof(T));
+      if (height == kN && width == kN) {
+#pragma GCC unroll 16
+        for (int i = 0; i < kN; ++i) block[i] = load(reinterpret_cast<const T*>(source + i * from_step));
+        exchange<T, kN / 2>(block);
+#pragma GCC unroll 16
+        for (int i = 0; i < kN; ++i) store(reinterpret_cast<T*>(target + i * to_step), block[i]);
+      } else {
+        for (int i = 0; i < height; ++i) block[i] = load(reinterpret_cast<const T*>(source + i * from_step), width);
+        exchange<T, kN / 2>(block);
+        for (int i = 0; i < width; ++i) store(reinterpret_cast<T*>(target + i * to_step), block[i], height);
+      }
+    }
+}
+
+}  // namespace
+
+namespace VIVACE_ISA {
+extern const MoveLoops move_loops;
+const MoveLoops move_loops = {
+    to_half,
+    from_half,
+    to_bfloat16,
+    from_bfloat16,
+    {{nullptr, convert<float, double>, convert<float, int32_t>, convert<float, int64_t>, convert<float, uint8_t>},
+     {convert<double, float>, nullptr, convert<double, int32_t>, convert<double, int64_t>, convert<double, uint8_t>},
+     {convert<int32_t, float>, convert<int32_t, double>, nullptr, convert<int32_t, int64_t>, convert<int32_t, uint8_t>},
+     {convert<int64_t, float>, convert<int64_t, double>, convert<int64_t, int32_t>, nullptr, convert<int64_t, uint8_t>},
+     {convert<uint8_t, float>, convert<uint8_t, double>, convert<uint8_t, int32_t>, convert<uint8_t, int64_t>,
+      nullptr}},
+    fill,
+    reverse<int32_t>,
+    reverse<int64_t>,
+    transpose<int32_t>,
+    transpose<int64_t>,
+};
+}  // namespace VIVACE_ISA
+
+}  // namespace vivace
