@@ -3,11 +3,16 @@
  * API. */
 #include "bindings/frame.h"
 
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030F0000 && !defined(Py_GIL_DISABLED)
 #define VIVACE_FRAMES 1
 #define Py_BUILD_CORE 1
+#undef _PyGC_FINALIZED /* a macro of the public headers, an inline function of the internal ones */
+#if PY_VERSION_HEX >= 0x030E0000
+#include "internal/pycore_interpframe.h"
+#else
 #include "internal/pycore_frame.h"
 #include "internal/pycore_interp.h"
+#endif
 #undef Py_BUILD_CORE
 #endif
 
@@ -51,7 +56,11 @@ int vivace_set_package_folder(PyObject* folder) {
 
 #ifdef VIVACE_FRAMES
 
-#if PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX >= 0x030E0000
+#define CODE_OF(frame) ((PyCodeObject*)PyStackRef_AsPyObjectBorrow((frame)->f_executable))
+#define TOP(tstate) ((tstate)->current_frame)
+#define HAS_CODE(frame) ((frame)->owner < FRAME_OWNED_BY_INTERPRETER && PyCode_Check(CODE_OF(frame)))
+#elif PY_VERSION_HEX >= 0x030D0000
 #define CODE_OF(frame) ((PyCodeObject*)(frame)->f_executable)
 #define TOP(tstate) ((tstate)->current_frame)
 #define HAS_CODE(frame) ((frame)->owner != FRAME_OWNED_BY_CSTACK && PyCode_Check((frame)->f_executable))
@@ -64,8 +73,6 @@ int vivace_set_package_folder(PyObject* folder) {
 #define TOP(tstate) ((tstate)->cframe->current_frame)
 #define HAS_CODE(frame) 1
 #endif
-
-void* vivace_youngest_generation(void) { return PyThreadState_Get()->interp->gc.generation0; }
 
 static inline void store(struct _PyInterpreterFrame* frame, PyObject** code, int32_t* lasti) {
   *code = (PyObject*)CODE_OF(frame);
@@ -96,8 +103,6 @@ void vivace_capture_line(PyObject** code, int32_t* lasti) {
 
 #else
 
-void* vivace_youngest_generation(void) { return NULL; }
-
 void vivace_capture_line(PyObject** code, int32_t* lasti) {
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   *code = NULL;
@@ -117,4 +122,10 @@ void vivace_capture_line(PyObject** code, int32_t* lasti) {
   }
 }
 
+#endif
+
+#if defined(VIVACE_FRAMES) && PY_VERSION_HEX < 0x030E0000
+void* vivace_youngest_generation(void) { return PyThreadState_Get()->interp->gc.generation0; }
+#else
+void* vivace_youngest_generation(void) { return NULL; }
 #endif

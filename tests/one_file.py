@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / os.environ.get("BUILD", "build")
 ENTRY = ROOT / "catalogue" / "pointwise" / "toy_blend.py"
-TEXT = '''"""Written by tests/one_file_test.py."""
+TEXT = '''"""Written by tests/one_file.py."""
 
 from __future__ import annotations
 
