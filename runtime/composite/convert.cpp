@@ -1,6 +1,7 @@
 // Conversions that give the tensor itself back where there is nothing to convert.
 #include "generated/kernels/factory/convert.h"
 #include "generated/ops/factory/convert.h"
+#include "runtime/kernels/layout.h"
 
 namespace vivace::composite {
 namespace {
@@ -9,7 +10,9 @@ using Format = std::optional<MemoryFormat>;
 
 TensorRef converted(Tensor& self, DType dtype, Device device, bool copy, Format format) {
   const bool same_place = device.type == self.device().type;
-  const bool same_format = !format || *format == MemoryFormat::Preserve || self.is_contiguous(*format);
+  bool same_format = !format || *format == MemoryFormat::Preserve;
+  if (!same_format)  // strides that more than one format could have are those of contiguous tensors
+    same_format = *format == MemoryFormat::Contiguous ? self.is_contiguous() : kernels::format_of(self) == *format;
   if (!copy && same_place && dtype == self.dtype() && same_format) return TensorRef::share(&self);
   return ops::_to_copy(self, dtype, same_place ? self.device() : device, format);
 }

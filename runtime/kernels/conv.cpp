@@ -8,6 +8,7 @@
 #include "runtime/kernels/blas.h"
 #include "runtime/kernels/conv_sums.h"
 #include "runtime/kernels/gemm.h"
+#include "runtime/kernels/layout.h"
 #include "runtime/kernels/rows.h"
 
 namespace vivace {
@@ -236,6 +237,12 @@ Dims conv_sizes(const Tensor& input, const Tensor& weight, IntList stride, IntLi
   return sizes;
 }
 
+/// Channels last if one of the two is.
+MemoryFormat either_format(const Tensor& a, const Tensor& b) {
+  const MemoryFormat format = kernels::format_of(a);
+  return format == MemoryFormat::Contiguous ? kernels::format_of(b) : format;
+}
+
 }  // namespace
 
 namespace meta {
@@ -267,11 +274,12 @@ TensorRef conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntL
       fail("conv: Calculated padded input size per channel: ", x[d] + 2 * padding[d - 2], " at dim ", int64_t(d),
            ". Kernel size: ", dilation[d - 2] * (w[d] - 1) + 1,
            ". Kernel size can't be greater than actual input size");
-  return empty(conv_sizes(input, weight, stride, padding, dilation), input.dtype(), input.device());
+  return kernels::empty_images(conv_sizes(input, weight, stride, padding, dilation), input.dtype(), input.device(),
+                               either_format(input, weight));
 }
 
-TensorRef conv_input_grad(Tensor& grads, Tensor&, IntList input_sizes, IntList, IntList, IntList, int64_t) {
-  return empty(input_sizes, grads.dtype(), grads.device());
+TensorRef conv_input_grad(Tensor& grads, Tensor& weight, IntList input_sizes, IntList, IntList, IntList, int64_t) {
+  return kernels::empty_images(input_sizes, grads.dtype(), grads.device(), either_format(grads, weight));
 }
 TensorRef conv_weight_grad(Tensor& grads, Tensor&, IntList weight_sizes, IntList, IntList, IntList, int64_t) {
   return empty(weight_sizes, grads.dtype(), grads.device());

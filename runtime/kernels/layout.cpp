@@ -23,6 +23,25 @@ Dims format_strides(IntList sizes, MemoryFormat format) {
   return strides;
 }
 
+MemoryFormat format_of(const Tensor& t) {
+  const int n = t.ndim_;
+  if ((n != 4 && n != 5) || t.strides()[1] == 0) return MemoryFormat::Contiguous;
+  int64_t least = 0;
+  for (int k = 0; k < n; ++k) {  // channels, then the last dim outwards, then the batch
+    const int d = k == 0 ? 1 : k == n - 1 ? 0 : n - k;
+    const int64_t size = t.sizes()[size_t(d)], stride = t.strides()[size_t(d)];
+    // With one channel and one pixel, or no elements, every order is the same.
+    if (size == 0 || stride < least || (d == 0 && least == t.strides()[1])) return MemoryFormat::Contiguous;
+    least = size > 1 ? stride * size : stride;
+  }
+  return n == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
+}
+
+TensorRef empty_images(IntList sizes, DType dtype, Device device, MemoryFormat format) {
+  if (format == MemoryFormat::Contiguous) return vivace::empty(sizes, dtype, device);
+  return vivace::empty_strided(sizes, format_strides(sizes, format), dtype, device);
+}
+
 TensorRef empty_in_format(const Tensor& t, DType dtype, Device device, MemoryFormat format) {
   if (format == MemoryFormat::Contiguous) return vivace::empty(t.sizes(), dtype, device);
   if (format == MemoryFormat::Preserve) {

@@ -5,6 +5,7 @@
 
 #include "generated/kernels/nn/pad.h"
 #include "runtime/kernels/arith.h"
+#include "runtime/kernels/layout.h"
 #include "runtime/kernels/rows.h"
 
 namespace vivace {
@@ -84,7 +85,8 @@ struct Edges {
 namespace meta {
 
 TensorRef constant_pad_nd(Tensor& self, IntList pad, const Scalar&) {
-  return empty(padded_sizes("constant_pad_nd", self.sizes(), pad), self.dtype(), self.device());
+  return kernels::empty_images(padded_sizes("constant_pad_nd", self.sizes(), pad), self.dtype(), self.device(),
+                               kernels::format_of(self));
 }
 
 TensorRef pad_edges(Tensor& input, IntList pad, std::string_view mode) {
@@ -101,7 +103,7 @@ TensorRef pad_edges(Tensor& input, IntList pad, std::string_view mode) {
     if (out[int(sizes.size() - 1 - i / 2)] == 0 && m != Mode::Replicate)
       fail("pad: Negative padding value is resulting in an empty dimension.");
   }
-  return empty(out, input.dtype(), input.device());
+  return kernels::empty_images(out, input.dtype(), input.device(), kernels::format_of(input));
 }
 
 TensorRef pad_edges_backward(Tensor& input, IntList input_sizes, IntList, std::string_view) {
@@ -133,11 +135,13 @@ void pad_edges(Tensor& input, IntList pad, std::string_view mode, Tensor& out) {
   if (out.numel() == 0) return;
   const Edges edges(input.sizes(), out.sizes(), pad, parse_mode(mode));
   TensorRef x = contiguous(input);
+  RowBuffer buffer(out, out.dim(), out.dtype());
   visit_bits(out.dtype(), [&]<class T>() {
     const T* from = x->data<T>();
-    T* to = out.data<T>();
+    T* to = buffer.rows().data<T>();
     edges.each([&](int64_t i, int64_t o) { to[o] = from[i]; });
   });
+  buffer.finish();
 }
 
 void pad_edges_backward(Tensor& input, IntList input_sizes, IntList pad, std::string_view mode, Tensor& out) {

@@ -4,6 +4,7 @@
 
 #include "generated/kernels/nn/pool.h"
 #include "runtime/kernels/arith.h"
+#include "runtime/kernels/layout.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/kernels/window.h"
 #include "runtime/parallel/parallel.h"
@@ -129,6 +130,7 @@ void max_by_lines(const Cells& cells, const T* image, T* result, int64_t* index)
 
 void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indices) {
   TensorRef x = contiguous(input);
+  kernels::RowBuffer values(out, out.dim(), out.dtype()), places(indices, out.dim(), DType::Int64);
   const int64_t images = cells.batches * cells.channels, size = cells.in_size(), positions = cells.out_size();
   visit(out.dtype(), [&]<class T>() {
     if constexpr (kernels::is_complex_type<T> || std::is_same_v<T, bool>) {
@@ -136,8 +138,8 @@ void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indice
     } else {
       using W = kernels::Wide<T>;
       const T* in = x->data<T>();
-      T* result = out.data<T>();
-      int64_t* index = indices.data<int64_t>();
+      T* result = values.rows().data<T>();
+      int64_t* index = places.rows().data<int64_t>();
       parallel_for(0, images, 32768 / std::max<int64_t>(1, positions) + 1, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           const T* image = in + i * size;
@@ -159,6 +161,8 @@ void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indice
       });
     }
   });
+  values.finish();
+  places.finish();
 }
 
 /// `divisor`: what sums are divided by; 0: the number of elements, padding included or not.
@@ -219,14 +223,23 @@ void mean_backward(Tensor& grads, const Cells& cells, const Mean& mean, Tensor& 
 
 namespace meta {
 
+/// Means of volumes are contiguous in PyTorch, whatever the input is.
+static MemoryFormat mean_format(const Tensor& input) {
+  return input.dim() == 4 ? kernels::format_of(input) : MemoryFormat::Contiguous;
+}
+
 std::tuple<TensorRef, TensorRef> max_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding,
                                           IntList dilation, bool ceil_mode) {
   const Dims sizes = pooled_sizes("max_pool", input, kernel_size, stride, padding, dilation, ceil_mode);
-  return {empty(sizes, input.dtype(), input.device()), empty(sizes, DType::Int64, input.device())};
+  const MemoryFormat format = kernels::format_of(input);
+  return {kernels::empty_images(sizes, input.dtype(), input.device(), format),
+          kernels::empty_images(sizes, DType::Int64, input.device(), format)};
 }
 std::tuple<TensorRef, TensorRef> adaptive_max_pool(Tensor& input, IntList output_size) {
   const Dims sizes = adaptive_sizes(input, output_size);
-  return {empty(sizes, input.dtype(), input.device()), empty(sizes, DType::Int64, input.device())};
+  const MemoryFormat format = kernels::format_of(input);
+  return {kernels::empty_images(sizes, input.dtype(), input.device(), format),
+          kernels::empty_images(sizes, DType::Int64, input.device(), format)};
 }
 TensorRef max_pool_backward(Tensor& grads, Tensor&, IntList input_sizes) {
   return empty(input_sizes, grads.dtype(), grads.device());
@@ -235,9 +248,9 @@ TensorRef avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList p
                    std::optional<int64_t> divisor) {
   if (input.dtype() != DType::Int64) kernels::check_floating(input.dtype(), "avg_pool");
   if (divisor == 0) fail("avg_pool: divisor must be not zero");
-  return empty(
+  return kernels::empty_images(
       pooled_sizes("avg_pool", input, kernel_size, stride, padding, no_dilation(kernel_size.size()), ceil_mode),
-      input.dtype(), input.device());
+      input.dtype(), input.device(), mean_format(input));
 }
 TensorRef avg_pool_backward(Tensor& grads, IntList input_sizes, IntList, IntList, IntList, bool, bool,
                             std::optional<int64_t>) {
@@ -245,7 +258,7 @@ TensorRef avg_pool_backward(Tensor& grads, IntList input_sizes, IntList, IntList
 }
 TensorRef adaptive_avg_pool(Tensor& input, IntList output_size) {
   kernels::check_floating(input.dtype(), "adaptive_avg_pool");
-  return empty(adaptive_sizes(input, output_size), input.dtype(), input.device());
+  return kernels::empty_images(adaptive_sizes(input, output_size), input.dtype(), input.device(), mean_format(input));
 }
 TensorRef adaptive_avg_pool_backward(Tensor& grads, IntList input_sizes) {
   return empty(input_sizes, grads.dtype(), grads.device());

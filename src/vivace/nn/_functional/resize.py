@@ -136,6 +136,9 @@ def interpolate(
             result = _cubic(result, dim, wanted, scale, align_corners)
         else:
             result = _linear(result, dim, wanted, scale, align_corners)
+    for channels_last in (vivace.channels_last, vivace.channels_last_3d):
+        if input.is_contiguous(memory_format=channels_last) and not input.is_contiguous():
+            result = result.contiguous(memory_format=channels_last)
     return result.to(input.dtype)
 
 

@@ -1,0 +1,76 @@
+"""channels_last goes from images to what is computed from them, and changes no values."""
+
+import pytest
+
+import vivace as torch
+from vivace.nn import functional as F
+
+OPERATORS = {
+    "add": lambda x: x + 1,
+    "mul": lambda x: x * torch.ones(1, 8, 1, 1),
+    "relu": lambda x: F.relu(x),
+    "compare": lambda x: x > 0,
+    "to": lambda x: x.double(),
+    "clone": lambda x: x.clone(),
+    "zeros_like": lambda x: torch.zeros_like(x),
+    "conv2d": lambda x: F.conv2d(x, torch.linspace(-1, 1, 4 * 8 * 9).reshape(4, 8, 3, 3), padding=1),
+    "conv2d, grouped": lambda x: F.conv2d(x, torch.linspace(-1, 1, 8 * 9).reshape(8, 1, 3, 3), groups=8),
+    "conv_transpose2d": lambda x: F.conv_transpose2d(x, torch.linspace(-1, 1, 8 * 36).reshape(8, 4, 3, 3)),
+    "max_pool2d": lambda x: F.max_pool2d(x, 2),
+    "max_pool2d, indices": lambda x: F.max_pool2d(x, 2, return_indices=True)[1],
+    "avg_pool2d": lambda x: F.avg_pool2d(x, 2),
+    "adaptive_avg_pool2d": lambda x: F.adaptive_avg_pool2d(x, 2),
+    "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(x, 2),
+    "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "pad": lambda x: F.pad(x, (1, 1, 1, 1)),
+    "pad, reflect": lambda x: F.pad(x, (1, 1, 1, 1), mode="reflect"),
+    "interpolate": lambda x: F.interpolate(x, scale_factor=2),
+    "interpolate, bilinear": lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"),
+    "cat": lambda x: torch.cat([x, x], 1),
+    "index": lambda x: x[torch.tensor([1, 0])],
+}
+
+
+def images():
+    return (torch.arange(2 * 8 * 6 * 5) * 37 % 101 - 50.0).reshape(2, 8, 6, 5) / 10
+
+
+@pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS)
+def test_is_kept(operator):
+    x = images()
+    got = operator(x.to(memory_format=torch.channels_last))
+    assert got.is_contiguous(memory_format=torch.channels_last) and not got.is_contiguous()
+    torch.testing.assert_close(got, operator(x), check_stride=False)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_a_weight_alone_decides_too(device):
+    weight = torch.ones(4, 8, 3, 3, device=device).to(memory_format=torch.channels_last)
+    assert F.conv2d(images().to(device), weight).is_contiguous(memory_format=torch.channels_last)
+
+
+def test_volumes():
+    x = torch.randn(2, 4, 5, 6, 3).to(memory_format=torch.channels_last_3d)
+    for y in (x * 2, F.conv3d(x, torch.ones(2, 4, 3, 3, 3)), F.max_pool3d(x, 2), F.interpolate(x, scale_factor=2)):
+        assert y.is_contiguous(memory_format=torch.channels_last_3d) and not y.is_contiguous()
+    assert F.avg_pool3d(x, 2).is_contiguous()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strides"),
+    [((1, 1, 4, 4), (16, 1, 4, 1)), ((1, 3, 1, 1), (3, 1, 3, 3)), ((0, 3, 4, 4), (48, 1, 12, 3))],
+)
+def test_strides_of_dims_of_one_element(sizes, strides):
+    assert torch.randn(sizes).to(memory_format=torch.channels_last).stride() == strides
+
+
+def test_gradients_are_of_the_same_values():
+    weight = torch.linspace(-1, 1, 4 * 8 * 9).reshape(4, 8, 3, 3)
+    grads = []
+    for memory_format in (torch.contiguous_format, torch.channels_last):
+        x = images().to(memory_format=memory_format).requires_grad_()
+        w = weight.clone().requires_grad_()
+        F.max_pool2d(F.pad(F.conv2d(x, w), (1, 1, 1, 1), mode="reflect"), 2).pow(2).sum().backward()
+        grads.append((x.grad, w.grad))
+    for a, b in zip(*grads, strict=True):
+        torch.testing.assert_close(a, b, check_stride=False, rtol=1e-4, atol=1e-4)
