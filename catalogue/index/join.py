@@ -8,7 +8,7 @@ cat = op(
     kernel="cat",
     out=True,
     aliases="concat, concatenate",
-    grad=lambda g, tensors, dim: cpp.cat_backward(g, tensors, dim),
+    grad=lambda g, tensors_sizes, dim: cpp.cat_backward(g, tensors_sizes, dim),
     samples=lambda s: [
         s([s.t(2, 3), s.t(4, 3)]),
         s([s.t(2, 3), s.t(2, 1)], 1),
@@ -22,7 +22,7 @@ stack = op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     kernel="stack",
     out=True,
-    grad=lambda g, tensors, dim: cpp.stack_backward(g, tensors, dim),
+    grad=lambda g, dim: cpp.stack_backward(g, dim),
     samples=lambda s: [s([s.t(2, 3), s.t(2, 3)]), s([s.t(2, 3), s.t(2, 3)], 1), s([s.t(), s.t()], -1)],
     doc="The tensors side by side along a new dimension.",
 )

@@ -1,16 +1,51 @@
 """torch.autograd: gradients on demand."""
 
 from vivace import _C
-from vivace._lazy import submodule
+from vivace._lazy import lazily
 from vivace.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-Variable = _C.Tensor
+__all__ = [
+    "Function",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "grad",
+    "gradgradcheck",
+    "inference_mode",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]
 
-__all__ = ["Variable", "backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
+
+class _Engine:
+    """What programs know as the engine: it takes callbacks for the end of the backward that is running."""
+
+    queue_callback = staticmethod(_C._queue_callback)
+    is_checkpoint_valid = staticmethod(lambda: not _C._run_is_selective())
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, obj):
+        return isinstance(obj, _C.Tensor)
+
+
+class Variable(metaclass=_VariableMeta):
+    """The old name of tensors that take part in autograd: calling it gives a tensor."""
+
+    _execution_engine = _Engine()
+
+    def __new__(cls, data, requires_grad=False, volatile=None):
+        tensor = data.detach()
+        return tensor.requires_grad_() if requires_grad else tensor
 
 
 def _as_tuple(tensors):
-    return (tensors,) if isinstance(tensors, _C.Tensor) or tensors is None else tuple(tensors)
+    # A GradientEdge is a tuple that stands for one tensor.
+    if isinstance(tensors, _C.Tensor) or tensors is None or hasattr(tensors, "ownership_token"):
+        return (tensors,)
+    return tuple(tensors)
 
 
 def _gradients(grads, count, function):
@@ -67,5 +102,12 @@ def grad(
     return grads
 
 
-def __getattr__(name):
-    return submodule("vivace.autograd", name)
+__getattr__ = lazily(
+    "vivace.autograd",
+    {
+        "Function": "vivace.autograd.function",
+        "detect_anomaly": "vivace.autograd.anomaly_mode",
+        "set_detect_anomaly": "vivace.autograd.anomaly_mode",
+        "gradgradcheck": "vivace.autograd.gradcheck",
+    },
+)
