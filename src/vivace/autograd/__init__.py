@@ -87,12 +87,13 @@ def grad(
         if allow_unused is False:
             raise ValueError("grad: materialize_grads=True needs allow_unused=True, or none given")
         allow_unused = True
-    if is_grads_batched:
-        raise NotImplementedError("vivace does not have is_grads_batched=True of torch.autograd.grad")
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     if not inputs:
         raise ValueError("grad requires non-empty inputs.")
     keep = create_graph if retain_graph is None else retain_graph
+    if is_grads_batched:
+        weights = _gradients(grad_outputs, len(outputs), "grad")
+        return _batched_grad(outputs, inputs, weights, keep, create_graph, allow_unused, materialize_grads)
     weights = _gradients(grad_outputs, len(outputs), "grad")
     grads = _C.run_backward(outputs, weights, keep, create_graph, inputs, bool(allow_unused), False)
     if materialize_grads:
@@ -100,6 +101,26 @@ def grad(
 
         grads = tuple(vivace.zeros_like(x) if g is None else g for g, x in zip(grads, inputs, strict=True))
     return grads
+
+
+def _batched_grad(outputs, inputs, weights, keep, create_graph, allow_unused, materialize):
+    """`grad` for each set of weights along their first dimension; the results are stacked along theirs."""
+    import vivace
+
+    count = next(len(w) for w in weights if w is not None)
+    rows = [
+        grad(
+            outputs,
+            inputs,
+            [None if w is None else w[i] for w in weights],
+            keep or i + 1 < count,
+            create_graph,
+            allow_unused,
+            materialize_grads=materialize,
+        )
+        for i in range(count)
+    ]
+    return tuple(None if column[0] is None else vivace.stack(column) for column in zip(*rows, strict=True))
 
 
 __getattr__ = lazily(
