@@ -232,3 +232,18 @@ def test_callbacks_at_the_end_of_backward():
     assert order == ["leaf", ("end", 2.0)]
     with pytest.raises(RuntimeError, match="only while a backward runs"):
         engine.queue_callback(print)
+
+
+def test_saved_values_are_attributes_of_the_node():
+    x, w = leaf(1.0, 2.0), torch.tensor([3.0, 4.0])
+    node = (x * w).grad_fn
+    assert node._saved_self is x and node._saved_other is w
+    y = x.exp()
+    assert torch.equal(y.grad_fn._saved_result, y) and y.grad_fn._saved_result.grad_fn is y.grad_fn
+    node = x.sum(0).grad_fn
+    assert [name for name in dir(node) if name.startswith("_saved_")]
+    assert torch.nn.functional.softmax(x, dim=0).grad_fn._saved_dim == 0
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="ExpBackward0"):
+        y.grad_fn._saved_result  # noqa: B018
+    assert not hasattr(node, "_saved_other")
