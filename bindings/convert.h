@@ -94,8 +94,6 @@ bool is_numpy_array(Object* object);
 Object* element_to_python(const char* p, DType dtype);
 /// Writes a number into the element at p, as C converts; throws for values that don't fit an integer type.
 void store_element(char* p, DType dtype, Object* number);
-/// Writes a Scalar into the element at p; throws where it does not fit: too large, or complex for a real type.
-void store_scalar(char* p, DType dtype, const Scalar& scalar);
 /// The only element of t as a Scalar. Throws if t has another number of elements.
 Scalar item(const Tensor& t);
 

@@ -127,34 +127,4 @@ void store_element(char* p, DType dtype, Object* number) {
   });
 }
 
-void store_scalar(char* p, DType dtype, const Scalar& scalar) {
-  if (scalar.is_complex() && scalar.imag != 0 && !is_complex(dtype) && !is_bool(dtype)) fail_range(dtype);
-  const double real = scalar.to_double();
-  auto check_magnitude = [&](double largest) {
-    if (std::isfinite(real) && std::fabs(real) > largest) fail_range(dtype);
-  };
-  visit(dtype, [&]<class T>() {
-    if constexpr (std::is_same_v<T, bool>) {
-      store<bool>(p, scalar.to_bool());
-    } else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, uint64_t>) {
-      store<T>(p, T(scalar.is_integral() ? scalar.i : narrow_long(real, dtype)));
-    } else if constexpr (std::is_integral_v<T>) {
-      store<T>(p, scalar.is_integral() ? narrow<T>(scalar.i, dtype) : narrow<T>(real, dtype));
-    } else if constexpr (std::is_floating_point_v<T>) {
-      check_magnitude(std::numeric_limits<T>::max());
-      store<T>(p, T(real));
-    } else if constexpr (std::is_same_v<T, Half>) {
-      check_magnitude(65504);
-      store<T>(p, to_half(float(real)));
-    } else if constexpr (std::is_same_v<T, BFloat16>) {
-      check_magnitude(0x1.fep127);
-      store<T>(p, to_bfloat16(float(real)));
-    } else {
-      using Part = typename T::value_type;
-      check_magnitude(std::numeric_limits<Part>::max());
-      store<T>(p, {Part(real), Part(scalar.imag)});
-    }
-  });
-}
-
 }  // namespace vivace

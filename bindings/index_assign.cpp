@@ -5,6 +5,7 @@
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/index/select.h"
 #include "generated/ops/view/parts.h"
+#include "runtime/kernels/copy.h"
 
 namespace vivace {
 
@@ -23,7 +24,7 @@ Source source_of(const Tensor& destination, Object* value) {
   } else if (unwrap_scalar(value, &source.scalar)) {
     // Refuses values that don't fit before anything is written.
     char scratch[16];
-    store_scalar(scratch, destination.dtype(), source.scalar);
+    kernels::store_scalar(destination.dtype(), scratch, source.scalar);
   } else {
     fail_type("can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", legacy_class_name(destination.dtype()));
   }
@@ -62,7 +63,7 @@ void assign_to_key(Tensor& t, const IndexKey& key, const Source& source) {
   if (!key.has_arrays()) {
     if (!source.tensor && makes_plain_views(t) && t.dim() > 0) {
       if (char* element = element_address(t, key)) {
-        store_scalar(element, t.dtype(), source.scalar);
+        kernels::store_scalar(t.dtype(), element, source.scalar);
         bump_version(t);
         return;
       }

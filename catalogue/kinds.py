@@ -21,6 +21,7 @@ from codegen.schema import SchemaError, parse
 
 Lambda = Callable[..., Any]
 Samples = Callable[[Any], list[Any]]
+WRITES = ("cast", "overlap")  # enum Writes in runtime/dispatch/op.h
 NAMESPACES = ("torch", "nn.functional", "linalg", "special", "private")
 
 
@@ -35,6 +36,7 @@ class Entry:
     aliases: tuple[str, ...] = ()  # other public names: "absolute", "special.expit"
     inplace: bool = False  # derive NAME_
     out: bool = False  # derive out=
+    writes: tuple[str, ...] = ()  # what these two allow beyond PyTorch's rule: see WRITES
     operator: str = ""  # Python's symbol: "+", "<", "@", "~"
     commutative: bool = False  # the reflected operator swaps its operands
     grad: Lambda | None = None
@@ -154,6 +156,8 @@ def _common(where: Where, schemas: Iterable[Schema], options: dict[str, Any]) ->
     namespace = options.get("namespace", "torch")
     if namespace not in NAMESPACES:
         raise CatalogueError(where, f"unknown namespace {namespace!r} (known: {', '.join(NAMESPACES)})")
+    if unknown := set(options.get("writes", ())) - set(WRITES):
+        raise CatalogueError(where, f"writes= has no {', '.join(unknown)} (known: {', '.join(WRITES)})")
     arguments = schemas[0].arguments
     if "variants" in options:
         options["variants"] = _variants(where, options["variants"])
@@ -204,6 +208,7 @@ def _pointwise(
         for name in ("integer", "complex", "boolean", "result", "choices", "check", "masks", "special")
         if name in options
     }
+    options.setdefault("writes", ("cast",))
     entry = Pointwise(
         kernel=kernel,
         parameters=tuple(parameters.values()),

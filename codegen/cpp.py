@@ -136,6 +136,8 @@ def result_of(returns: tuple[Return, ...]) -> str:
     t = returns[0].type
     if t.base == "Tensor":
         return "std::vector<TensorRef>" if t.is_list else "TensorRef"
+    if t.base == "Object":
+        return "Ref<Object>"
     return "Scalar" if t.base == "Scalar" else _CPP[t.base]
 
 

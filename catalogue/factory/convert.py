@@ -87,6 +87,7 @@ for _name, _dtype in {
 copy_ = op(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     kernel="copy_",
+    device_neutral=True,
     grad=lambda g: (g.zeros_like(), g),
     nodes={"": "CopyBackwards"},
     doc="Overwrites the tensor with src, broadcast and converted.",
@@ -94,20 +95,25 @@ copy_ = op(
 fill_ = op(
     "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
     kernel="fill__Scalar",
+    device_neutral=True,
     variants="function, method",
     grad=lambda g: g.zeros_like(),
+    nodes={"Scalar": "FillBackward2"},
     doc="Overwrites every element with a number or a 0-dim tensor.",
 )
 fill_tensor_ = op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
     kernel="fill__Tensor",
+    device_neutral=True,
     variants="function, method",
     grad=lambda g: (g.zeros_like(), g),
+    nodes={"Tensor": "FillBackward3"},
     doc=fill_.doc,
 )
 zero_ = op(
     "zero_(Tensor(a!) self) -> Tensor(a!)",
     kernel="zero_",
+    device_neutral=True,
     variants="function, method",
     grad=lambda g: g.zeros_like(),
     doc="Overwrites every element with 0.",

@@ -7,8 +7,9 @@ cat = op(
     "cat(Tensor[] tensors, int dim=0) -> Tensor",
     kernel="cat",
     out=True,
+    writes=("cast",),
     aliases="concat, concatenate",
-    grad=lambda g, tensors_sizes, dim: cpp.cat_backward(g, tensors_sizes, dim),
+    grad=lambda g, tensors, dim: cpp.cat_backward(g, tensors, dim),
     samples=lambda s: [
         s([s.t(2, 3), s.t(4, 3)]),
         s([s.t(2, 3), s.t(2, 1)], 1),
@@ -22,7 +23,8 @@ stack = op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     kernel="stack",
     out=True,
-    grad=lambda g, dim: cpp.stack_backward(g, dim),
+    writes=("cast",),
+    grad=lambda g, tensors, dim: cpp.stack_backward(g, tensors, dim),
     samples=lambda s: [s([s.t(2, 3), s.t(2, 3)]), s([s.t(2, 3), s.t(2, 3)], 1), s([s.t(), s.t()], -1)],
     doc="The tensors side by side along a new dimension.",
 )
@@ -36,6 +38,7 @@ for _name, _aliases, _doc in (
         f"{_name}(Tensor[] tensors) -> Tensor",
         kernel=_name,
         out=True,
+        writes=("cast",),
         aliases=_aliases,
         samples=lambda s: [s([s.t(2, 3), s.t(2, 3)]), s([s.t(3), s.t(3)]), s([s.t(), s.t()])],
         doc=_doc,

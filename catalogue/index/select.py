@@ -133,9 +133,10 @@ nonzero = op(
     doc="Coordinates of the elements that are not 0, a row each.",
 )
 nonzero_as_tuple = composite(
-    "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Tensor[]",
-    kernel="nonzero_tuple",
-    doc="With as_tuple=True one index tensor a dimension.",
+    "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Object",
+    kernel="nonzero_as_tuple",
+    samples=lambda s: [s(s.ints(3, 4, high=2), as_tuple=True), s(s.ints(3, 4, high=2), as_tuple=False)],
+    doc="With as_tuple=True one index tensor a dimension, else nonzero().",
 )
 argwhere = composite(
     "argwhere(Tensor self) -> Tensor",

@@ -142,6 +142,7 @@ outer = composite(
     "outer(Tensor self, Tensor vec2) -> Tensor",
     kernel="outer",
     out=True,
+    writes=("cast",),
     aliases=("ger",),
     ref=np.outer,
     samples=lambda s: [s(s.t(3), s.t(4)), s(s.t(0), s.t(4))],

@@ -82,6 +82,26 @@ batch_norm_torch = composite(
     doc=batch_norm.doc,
 )
 
+native_batch_norm = composite(
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
+    "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    kernel="native_batch_norm",
+    samples=lambda s: [
+        s(s.t(3, 4), s.t(4), s.t(4), None, None, True, 0.1, 1e-5),
+        s(
+            s.t(2, 3, 5),
+            None,
+            None,
+            s.t(3, requires_grad=False),
+            s.t(3, low=0.5, high=2.0, requires_grad=False),
+            False,
+            0.1,
+            1e-5,
+        ),
+    ],
+    doc="batch_norm, and the mean and the inverse deviation of each channel if training.",
+)
+
 group_norm = op(
     "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
     kernel="group_norm",

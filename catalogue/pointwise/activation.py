@@ -186,6 +186,7 @@ threshold = _activation(
     lambda a, threshold, value: np.where(a <= threshold, value, a),
     "a where above the threshold, else value.",
     args="Scalar threshold, Scalar value",
+    check="threshold",
     samples=lambda s: [s(s.t(3, 5), 0.5, -1), s(s.t(37), 0, 2.0)],
     dtypes=real,
 )

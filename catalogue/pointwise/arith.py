@@ -31,7 +31,7 @@ sub = binary(
     aliases="subtract",
     dtypes=numeric,
     kernel=lambda a, b, alpha: a - b * alpha,
-    check="alpha",
+    check="subtract",
     grad=lambda g, alpha: (g, cpp.scaled_negative(g, alpha)),
     ref=np.subtract,
     samples=pairs(),
@@ -45,7 +45,7 @@ rsub = binary(
     variants="function",
     dtypes=numeric,
     kernel=lambda a, b, alpha: b - a * alpha,
-    check="alpha",
+    check="subtract",
     grad=lambda g, alpha: (cpp.scaled_negative(g, alpha), g),
     ref=lambda a, b: np.subtract(b, a),
     samples=pairs(),
@@ -71,6 +71,7 @@ neg = unary(
     grad=lambda g: -g,
     ref=np.negative,
     samples=one(),
+    writes=(),
     doc="-a",
 )
 positive = composite(
@@ -115,6 +116,7 @@ sign = unary(
     grad=lambda g: g * 0,
     ref=np.sign,
     samples=one(),
+    writes=(),
     doc="1, 0 or -1; 0 for NaN.",
 )
 
@@ -132,6 +134,7 @@ sgn = unary(
     grad=lambda g, a, y: where(abs(a) == 0, 0, (g - ops.real(g * conj(y)) * y) / abs(a)),
     ref=np.sign,
     samples=one(),
+    writes=(),
     doc="The sign; of a complex number a / |a|.",
 )
 abs = unary(
@@ -145,6 +148,7 @@ abs = unary(
     grad=lambda g, a: g * sgn(a),
     ref=np.abs,
     samples=one(),
+    writes=(),
     doc="The absolute value.",
 )
 addcmul = pointwise(

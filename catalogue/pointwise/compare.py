@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from catalogue.dtypes import real_or_bool
-from catalogue.kinds import compare, pointwise
+from catalogue.dtypes import floating_or_complex, real_or_bool
+from catalogue.kinds import compare, composite, pointwise
 from catalogue.samples import pairs
-from codegen.primitives import is_complex
 
 _samples = pairs(-2, 2)
 eq = compare("eq", operator="==", kernel=lambda a, b: a == b, ref=np.equal, samples=_samples, doc="a == b")
@@ -64,20 +63,29 @@ def _isclose(self, other, rtol, atol, equal_nan):
     close = self == other
     if equal_nan:
         close = close | ((self != self) & (other != other))
-    if is_complex(self) or self.type[0] == "f":
-        distance = abs(self - other)
-        close = close | ((distance <= atol + abs(rtol * other)) & (distance < float("inf")))
-    return close
+    distance = abs(self - other)
+    return close | ((distance <= atol + abs(rtol * other)) & (distance < float("inf")))
 
 
-isclose = pointwise(
-    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+_TOLERANCES = "float rtol=1e-05, float atol=1e-08, bool equal_nan=False"
+isclose_floating = pointwise(
+    f"isclose_floating(Tensor self, Tensor other, {_TOLERANCES}) -> Tensor",
+    namespace="private",
     choices={"equal_nan": (False, True)},
     result=eq.result,
+    dtypes=floating_or_complex,
     kernel=_isclose,
-    integer=lambda self, other, rtol, atol, equal_nan: self == other,
-    boolean=lambda self, other, rtol, atol, equal_nan: self == other,
+    doc="isclose() of floating or complex tensors.",
+)
+isclose = composite(
+    f"isclose(Tensor self, Tensor other, {_TOLERANCES}) -> Tensor",
+    kernel="isclose",
     ref=np.isclose,
-    samples=lambda s: [s(s.t(3, 5), s.t(3, 5)), s(s.t(7), s.t(7), rtol=0.5, atol=0.1)],
+    samples=lambda s: [
+        s(s.t(3, 5), s.t(3, 5)),
+        s(s.t(7), s.t(7), rtol=0.5, atol=0.1),
+        s(s.ints(3, 5), s.ints(3, 5), rtol=0.25, atol=1),
+        s(s.mask(5), s.mask(5), atol=1),
+    ],
     doc="|self - other| <= atol + rtol * |other|",
 )

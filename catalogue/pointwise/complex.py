@@ -47,6 +47,7 @@ complex = binary(
     grad=lambda g: (cpp.real_backward(g), cpp.imag_backward(g)),
     ref=lambda a, b: a + 1j * b,
     samples=pairs(),
+    writes=(),
     doc="The complex number a + bi.",
 )
 polar = binary(
@@ -60,5 +61,6 @@ polar = binary(
     grad=lambda g, a, b: (cpp.polar_abs_backward(g, b), cpp.polar_angle_backward(g, a, b)),
     ref=lambda a, b: a * np.exp(1j * b),
     samples=pairs(0, 3),
+    writes=(),
     doc="The complex number of absolute value a and angle b.",
 )

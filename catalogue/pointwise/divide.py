@@ -86,6 +86,7 @@ div_mode = binary(
     integer=_mode_integer,
     boolean=_mode_boolean,
     complex=lambda a, b, rounding_mode: a / b,
+    check="div_mode",
     grad=lambda g, a, b, rounding_mode: (
         (g / conj(b), -g * conj(a / b / b)) if rounding_mode is None else (g * 0, g * 0)
     ),

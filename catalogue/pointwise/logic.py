@@ -99,6 +99,7 @@ bitwise_not = unary(
     kernel=lambda a: ~a,
     ref=np.invert,
     samples=lambda s: [s(s.ints(3, 5)), s(s.mask(7))],
+    writes=(),
     doc="~a",
 )
 gcd = binary(
@@ -159,6 +160,7 @@ def _question(name, kernel, whole, ref, doc, **options):
         boolean=lambda a: whole,
         ref=ref,
         samples=lambda s: [s(s.values(0.5, INF, -INF, float("nan"), -0.0, 0.0)), s(s.t(3, 5)), s(s.ints(4))],
+        writes=(),
         doc=doc,
         **options,
     )

@@ -8,6 +8,8 @@ from catalogue.dtypes import all_dtypes, floating, floating_or_complex, int_to_f
 from catalogue.kinds import binary, composite, pointwise, unary
 from catalogue.pointwise.arith import abs
 from catalogue.pointwise.complex import conj
+from catalogue.pointwise.exp_log import exp2
+from catalogue.pointwise.rounding import floor
 from catalogue.pointwise.select import where
 from catalogue.samples import one, pairs
 from codegen.complex_expr import div
@@ -115,10 +117,18 @@ _float_power("Tensor_Scalar", "Tensor self, Scalar exponent", lambda s: [s(s.t(3
 _float_power("Scalar", "Scalar self, Tensor exponent", lambda s: [s(2, s.t(3, 5))], variants="function")
 
 
-ldexp = composite(
-    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
-    kernel="ldexp",
-    inplace=True,
+def _ldexp(a, b):
+    half = floor(b * 0.5)  # in two steps, since 2^b may be out of range where the product is not
+    return a * m.exp2(half) * m.exp2(b - half)
+
+
+ldexp = binary(
+    "ldexp",
+    overloads={"Tensor": "TT"},
+    result=int_to_float,
+    kernel=_ldexp,
+    complex=lambda a, b: a * c.exp(b * m.LN2),
+    grad=lambda g, a, b, y: (g * conj(exp2(b)), g * conj(y) * m.LN2),
     ref=lambda a, b: a * 2.0**b,
     samples=lambda s: [s(s.t(3, 5), s.ints(3, 5, low=-3, high=3)), s(s.t(7), s.t(7))],
     doc="self * 2^other",

@@ -17,6 +17,7 @@ def _rounding(name, kernel, ref, doc, **options):
         grad=lambda g: g * 0,
         ref=ref,
         samples=one(),
+        writes=(),
         doc=doc,
         **options,
     )
@@ -38,6 +39,7 @@ round_decimals = pointwise(
     grad=lambda g: g * 0,
     ref=lambda a, decimals: np.round(a, decimals),
     samples=lambda s: [s(s.t(3, 5), decimals=1), s(s.t(7, low=-300, high=300), decimals=-2), s(s.t(4), decimals=0)],
+    writes=(),
     doc="Rounded to a number of decimals.",
 )
 
@@ -54,5 +56,6 @@ frac = unary(
     grad=lambda g: g,
     ref=lambda a: a - np.trunc(a),
     samples=one(),
+    writes=(),
     doc="What rounding towards zero takes away.",
 )

@@ -20,6 +20,7 @@ where = pointwise(
     operands=("condition", "self", "other"),
     promoting=("self", "other"),
     masks=("condition",),
+    check="where",
     out=True,
     dtypes=all_dtypes,
     kernel=lambda condition, self, other: where(condition, self, other),
@@ -113,6 +114,7 @@ clamp = pointwise(
         s(s.t(7), s.t(7), s.t(7)),
         s(s.t(3, 5), s.t(5), None),
     ],
+    writes=(),
     doc="self, but at least `min` and at most `max`.",
 )
 clamp_min = pointwise(
@@ -120,6 +122,7 @@ clamp_min = pointwise(
     "clamp_min(Tensor self, Scalar min) -> Tensor",
     nodes={"": "ClampMinBackward0", "Tensor": "ClampMinBackward1"},
     operands=("self", "min"),
+    check="clamp_bound",
     inplace=True,
     out=True,
     dtypes=real_or_bool,
@@ -127,6 +130,7 @@ clamp_min = pointwise(
     grad=lambda g, self, min: (where(self >= min, g, 0), where(self < min, g, 0)),
     ref=np.maximum,
     samples=lambda s: [s(s.t(3, 5), 0.5), s(s.t(3, 5), s.t(5))],
+    writes=(),
     doc="self, but at least `min`.",
 )
 clamp_max = pointwise(
@@ -134,6 +138,7 @@ clamp_max = pointwise(
     "clamp_max(Tensor self, Scalar max) -> Tensor",
     nodes={"": "ClampMaxBackward0", "Tensor": "ClampMaxBackward1"},
     operands=("self", "max"),
+    check="clamp_bound",
     inplace=True,
     out=True,
     dtypes=real_or_bool,
@@ -141,6 +146,7 @@ clamp_max = pointwise(
     grad=lambda g, self, max: (where(self <= max, g, 0), where(self > max, g, 0)),
     ref=np.minimum,
     samples=lambda s: [s(s.t(3, 5), 0.5), s(s.t(3, 5), s.t(5))],
+    writes=(),
     doc="self, but at most `max`.",
 )
 
@@ -190,6 +196,7 @@ heaviside = binary(
     kernel=lambda a, b: where(a == 0, b, number(a > 0, a)),
     ref=np.heaviside,
     samples=pairs(),
+    writes=(),
     doc="0 below zero, 1 above it, b at zero.",
 )
 
@@ -214,6 +221,7 @@ nan_to_num = unary(
     complex=_nan_to_num_complex,
     grad=lambda g, a: where(abs(a) < INF, g, 0),
     samples=lambda s: [s(s.values(1.0, float("nan"), INF, -INF)), s(s.t(3, 5), 1.0), s(s.t(3), nan=1.0, posinf=2.0)],
+    writes=(),
     doc="NaN and infinities replaced by numbers (0 and the largest finite ones by default).",
 )
 copysign = binary(
@@ -231,6 +239,7 @@ nextafter = binary(
     overloads={"": "TT"},
     dtypes=floating - {"Float16", "BFloat16"},
     kernel=lambda a, b: scalar("nextafter", a, b),
+    grad=lambda g, a: (g, g * 0),
     samples=pairs(),
     doc="The next number after a in the direction of b.",
 )

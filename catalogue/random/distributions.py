@@ -99,6 +99,7 @@ op(
     kernel="bernoulli",
     device_neutral=True,
     out=True,
+    writes=("cast",),
     grad=lambda g: ops.zeros_like(g),
     doc="Ones, each with the probability that self has at its place, and zeros.",
     samples=lambda s: [s(s.t(3, 5, low=0, high=1)), s(s.t(4, 3, low=0, high=1, permuted=True))],
@@ -129,6 +130,7 @@ op(
     **FACTORY,
     grad=lambda g: (ops.zeros_like(g), ops.zeros_like(g)),
     out=True,
+    writes=("cast",),
     doc="Normal numbers with means and deviations from two tensors.",
     samples=lambda s: [s(s.t(3, 5), s.t(3, 5, low=0, high=2)), s(s.t(3, 1), s.t(5, low=0, high=2))],
 )
@@ -138,6 +140,7 @@ op(
     **FACTORY,
     grad=lambda g: ops.zeros_like(g),
     out=True,
+    writes=("cast",),
     doc="Normal numbers with means from a tensor.",
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), 0.5)],
 )
@@ -147,6 +150,7 @@ op(
     **FACTORY,
     grad=lambda g: ops.zeros_like(g),
     out=True,
+    writes=("cast",),
     doc="Normal numbers with deviations from a tensor.",
     samples=lambda s: [s(0.0, s.t(3, 5, low=0, high=2)), s(1.5, s.t(37, low=0, high=2))],
 )
@@ -155,6 +159,7 @@ op(
     kernel="normal_numbers",
     **FACTORY,
     out=True,
+    writes=("cast",),
     doc="A tensor of normal numbers.",
     samples=lambda s: [s(1.5, 0.5, (3, 5)), s(0.0, 1.0, (37,))],
 )

@@ -14,6 +14,7 @@ def _family(name: str, word: str):
         f"a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
         kernel=f"a{name}",
         out=True,
+        writes=("overlap",),
         grad=lambda g, self, y, dim, keepdim: cpp.amax_backward(g, self, y, dim, keepdim),
         samples=_DIMS,
         doc=f"The {word} elements over `dim`; gradients are shared equally among equals.",
@@ -29,6 +30,7 @@ def _family(name: str, word: str):
         f"{name}.other(Tensor self, Tensor other) -> Tensor",
         kernel=f"{name}_other",
         out=True,
+        writes=("cast",),
         samples=lambda s: [s(s.t(3, 4), s.t(4))],
         doc=whole.doc,
     )

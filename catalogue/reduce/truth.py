@@ -13,6 +13,7 @@ for _name, _doc in (
         f"{_name}(Tensor self) -> Tensor",
         kernel=_name,
         out=True,
+        writes=("overlap",),
         samples=lambda s: [s(s.mask(3, 4)), s(s.t(3)), s(s.mask(0)), s(s.ints(3, dtype="uint8"))],
         doc=_doc,
     )
@@ -20,6 +21,7 @@ for _name, _doc in (
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
         kernel=f"{_name}_dim",
         out=True,
+        writes=("overlap",),
         samples=_ONE,
         doc=_doc,
     )
@@ -27,6 +29,7 @@ for _name, _doc in (
         f"{_name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
         kernel=f"{_name}_dims",
         out=True,
+        writes=("overlap",),
         samples=_MANY,
         doc=_doc,
     )

@@ -70,6 +70,12 @@ ravel = composite(
     doc="All elements in one dimension.",
 )
 
+as_strided_scatter = composite(
+    "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
+    kernel="as_strided_scatter",
+    samples=lambda s: [s(s.t(3, 3), s.t(2, 2), (2, 2), (1, 2)), s(s.t(9), s.t(2), (2,), (3,), 1)],
+    doc="A copy of self in which src stands where as_strided() looks.",
+)
 as_strided = view(
     "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
     kernel="as_strided",

@@ -152,6 +152,10 @@ void rebase_history(Tensor& self, Node& node, uint32_t nr) {
     slices->edges()[1 + i] = node.edges()[skip + i];
     Py_XINCREF(node.edges()[skip + i].object());
   }
+  if (skip) {  // the way to self leads through the root; this one might lead back here
+    const auto unused = Ref<Object>::steal(node.edges()[0].object());
+    node.edges()[0] = Edge();
+  }
   save_geometry(*slices, 0, root);
   save_geometry(*slices, kGeometrySaves, self);
   Value& function = slices->saved()[kFunction];

@@ -8,6 +8,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/dispatch/box.h"
 
 namespace vivace::composite {
 namespace {
@@ -48,9 +49,8 @@ std::vector<TensorRef> where_condition(Tensor& condition) {
   return ops::unbind_int(*ops::nonzero(condition), 1);
 }
 
-std::vector<TensorRef> nonzero_tuple(Tensor& self, bool as_tuple) {
-  if (!as_tuple) fail_not_implemented("nonzero(as_tuple=False): leave as_tuple out");
-  return where_condition(self);
+Ref<Object> nonzero_as_tuple(Tensor& self, bool as_tuple) {
+  return Ref<Object>::steal(as_tuple ? box(where_condition(self)) : box(ops::nonzero(self)));
 }
 
 }  // namespace vivace::composite

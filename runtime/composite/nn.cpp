@@ -15,6 +15,7 @@
 #include "generated/ops/pointwise/arith.h"
 #include "generated/ops/pointwise/divide.h"
 #include "generated/ops/pointwise/power.h"
+#include "generated/ops/reduce/moments.h"
 #include "generated/ops/reduce/sums.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/regroup.h"
@@ -67,11 +68,27 @@ TensorRef batch_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, T
   if (training) return ops::batch_norm_train(input, weight, bias, running_mean, running_var, momentum, eps);
   if (!running_mean || !running_var)
     fail("batch_norm: Expected running_mean and running_var to be defined when training=False");
+  if (input.dim() < 2 && input.numel() == 0) return ops::clone(input, std::nullopt);
   return ops::batch_norm_eval(input, weight, bias, *running_mean, *running_var, eps);
 }
 TensorRef batch_norm_torch(Tensor& input, Tensor* weight, Tensor* bias, Tensor* running_mean, Tensor* running_var,
                            bool training, double momentum, double eps, bool) {
   return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps);
+}
+
+std::tuple<TensorRef, TensorRef, TensorRef> native_batch_norm(Tensor& input, Tensor* weight, Tensor* bias,
+                                                              Tensor* running_mean, Tensor* running_var, bool training,
+                                                              double momentum, double eps) {
+  TensorRef out = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps);
+  const DType saved = weight ? weight->dtype() : input.dtype();
+  if (!training) return {std::move(out), empty({0}, saved, input.device()), empty({0}, saved, input.device())};
+  Dims others({0});
+  for (int64_t d = 2; d < input.dim(); ++d) others.push(d);
+  const TensorRef wide = to_dtype(*alias(input), is_half(input.dtype()) ? DType::Float32 : input.dtype());
+  const Scalar no_correction(0);
+  const auto [var, mean] = ops::var_mean_correction(*wide, IntList(others), &no_correction, false);
+  const TensorRef inverse = ops::rsqrt(*ops::add_Scalar(*var, Scalar(eps)));
+  return {std::move(out), to_dtype(*mean, saved), to_dtype(*inverse, saved)};
 }
 
 TensorRef instance_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias,
@@ -146,7 +163,8 @@ static TensorRef cross_entropy_probabilities(Tensor& input, Tensor& target, Tens
   if (reduction == kernels::Reduction::None) return losses;
   TensorRef total = ops::sum(*losses);
   if (reduction == kernels::Reduction::Sum) return total;
-  return ops::div_Scalar(*total, Scalar(double(losses->numel())));
+  // The mean over no classes is NaN, as PyTorch's.
+  return ops::div_Scalar(*total, Scalar(classes == 0 ? 0.0 : double(losses->numel())));
 }
 
 TensorRef cross_entropy(Tensor& input, Tensor& target, Tensor* weight, std::optional<bool> size_average,

@@ -1,13 +1,16 @@
 // Elementwise operators that are made of others.
 #include "generated/kernels/pointwise/activation.h"
 #include "generated/kernels/pointwise/arith.h"
+#include "generated/kernels/pointwise/compare.h"
 #include "generated/kernels/pointwise/divide.h"
 #include "generated/kernels/pointwise/power.h"
 #include "generated/kernels/pointwise/select.h"
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/pointwise/activation.h"
 #include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/compare.h"
 #include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/logic.h"
 #include "generated/ops/pointwise/power.h"
 #include "generated/ops/pointwise/select.h"
 #include "generated/ops/view/regroup.h"
@@ -26,8 +29,6 @@ TensorRef positive(Tensor& self) {
   return TensorRef::share(&self);
 }
 
-TensorRef ldexp(Tensor& self, Tensor& other) { return ops::mul_Tensor(self, *ops::pow_Scalar(2.0, other)); }
-
 TensorRef rdiv_Tensor(Tensor& self, Tensor& other) { return ops::div_Tensor(other, self); }
 TensorRef rdiv_Scalar(Tensor& self, const Scalar& other) { return ops::mul_Scalar(*ops::reciprocal(self), other); }
 
@@ -36,6 +37,19 @@ TensorRef where_method(Tensor& self, Tensor& condition, Tensor& other) {
 }
 TensorRef where_method_Scalar(Tensor& self, Tensor& condition, const Scalar& other) {
   return ops::where_ScalarOther(condition, self, other);
+}
+
+TensorRef isclose(Tensor& self, Tensor& other, double rtol, double atol, bool equal_nan) {
+  if (self.dtype() != other.dtype()) fail("isclose: ", self.dtype(), " did not match ", other.dtype());
+  if (!(rtol >= 0)) fail("rtol must be greater than or equal to zero, but got ", rtol);
+  if (!(atol >= 0)) fail("atol must be greater than or equal to zero, but got ", atol);
+  if (is_differentiable(self.dtype())) return ops::isclose_floating(self, other, rtol, atol, equal_nan);
+  TensorRef close = ops::eq_Tensor(self, other);
+  if (rtol == 0 && atol == 0) return close;
+  const TensorRef ours = is_bool(self.dtype()) ? ops::to_dtype(self, default_dtype) : TensorRef::share(&self);
+  const TensorRef theirs = ops::to_dtype(other, default_dtype);
+  const TensorRef allowed = ops::add_Scalar(*ops::abs(*ops::mul_Scalar(*theirs, rtol)), atol);
+  return ops::logical_or(*close, *ops::le_Tensor(*ops::abs(*ops::sub_Tensor(*ours, *theirs)), *allowed));
 }
 
 TensorRef prelu(Tensor& self, Tensor& weight) {

@@ -14,6 +14,7 @@ TensorRef diff(Tensor& self, int64_t n, int64_t dim, Tensor* prepend, Tensor* ap
   if (self.dim() == 0) fail("diff expects input to be at least one-dimensional");
   if (n < 0) fail("order must be non-negative but got ", n);
   const int64_t d = wrap_dim(dim, self.dim());
+  if (n == 0) return ops::clone(self, std::nullopt);
   TensorRef x = TensorRef::share(&self);
   if (prepend || append) {
     Tensor* parts[3];
@@ -25,7 +26,6 @@ TensorRef diff(Tensor& self, int64_t n, int64_t dim, Tensor* prepend, Tensor* ap
       if (parts[i]->dim() != self.dim()) fail("diff expects prepend or append to be the same dimension as input");
     x = ops::cat(TensorList(parts, count), d);
   }
-  if (n == 0) return ops::clone(*x, std::nullopt);
   for (n = std::min(n, x->size(d)); n > 0; --n) {
     const int64_t rest = std::max<int64_t>(x->size(d) - 1, 0);
     const TensorRef after = ops::narrow(*x, d, x->size(d) - rest, rest), before = ops::narrow(*x, d, 0, rest);

@@ -128,6 +128,7 @@ inline Value to_value(const std::optional<T>& x) {
 // ---- results: what a kernel returns -> one Python object
 
 inline Object* box(TensorRef t) { return t ? t.release() : Py_NewRef(Py_None); }
+inline Object* box(Ref<Object> o) { return o.release(); }
 inline Object* box(bool x) { return PyBool_FromLong(x); }
 inline Object* box(int64_t x) { return PyLong_FromLongLong(x); }
 inline Object* box(double x) { return PyFloat_FromDouble(x); }
@@ -167,6 +168,10 @@ inline TensorRef share_tensor(Object* o) {
 template <>
 struct UnboxResult<TensorRef> {
   static TensorRef from(Object* o) { return TensorRef::steal(static_cast<Tensor*>(o)); }
+};
+template <>
+struct UnboxResult<Ref<Object>> {
+  static Ref<Object> from(Object* o) { return Ref<Object>::steal(o); }
 };
 template <>
 struct UnboxResult<std::vector<TensorRef>> {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/autograd/grad.h"
+#include "runtime/core/overlap.h"
 #include "runtime/core/promote.h"
 
 namespace vivace {
@@ -57,10 +58,13 @@ const char* scalar_type_name(DType t) {
   return names[int(t)];
 }
 
-void check_castable(const Tensor& result, const Tensor& out) {
-  if (!can_cast(result.dtype(), out.dtype())) [[unlikely]]
-    fail("result type ", scalar_type_name(result.dtype()), " can't be cast to the desired output type ",
-         scalar_type_name(out.dtype()));
+/// C++'s, which others of its messages use.
+const char* cpp_name(DType t) {
+  static const char* const names[] = {
+      "bool",          "unsigned char", "signed char", "short int",           "unsigned short",
+      "int",           "unsigned int",  "long int",    "unsigned long",       "c10::Half",
+      "c10::BFloat16", "float",         "double",      "c10::complex<float>", "c10::complex<double>"};
+  return names[int(t)];
 }
 
 /// How many of op's arguments are the functional op's.
@@ -70,16 +74,60 @@ int num_inputs(const Op& op) {
   return n;
 }
 
+/// Calls `check(written, input)` for the tensors among the first n arguments, unless op may write to their memory.
+template <class Check>
+void check_inputs_apart(const Op& op, const Value* args, int n, const Tensor& written, Check check) {
+  if (op.writes & kWritesOverlap) return;
+  for (int i = 0; i < n; ++i) {
+    if (op.tensor_args >> i & 1) {
+      if (!args[i].is_none()) check(written, *args[i].tensor);
+    } else if (op.list_args >> i & 1) {
+      for (const Tensor* t : args[i].tensor_list())
+        if (t) check(written, *t);
+    }
+  }
+}
+
+void check_in_place(const Op& op, const Value* args, const Tensor& self) {
+  check_no_internal_overlap(self);
+  check_inputs_apart(op, args, op.nargs, self, check_no_partial_overlap);
+}
+
 void finish_inplace(const Op& op, Tensor& self, const Tensor& result) {
   if (!std::ranges::equal(self.sizes(), result.sizes())) [[unlikely]]
     fail(op.name, ": output with shape ", self.sizes(), " doesn't match the broadcast shape ", result.sizes());
-  check_castable(result, self);
+  check_castable(result.dtype(), self.dtype());
   if (!self.is_meta()) copy_into(self, result);
   bump_version(self);
 }
 
-void finish_out(Tensor& out, const Tensor& result) {
-  prepare_out(out, result);
+/// The out arguments of op stand for `dtype=`: they decide it, or have to agree with it.
+void take_dtype_of_out(const Op& op, Value* args, int ninputs) {
+  const Tensor& out = *args[ninputs].tensor;
+  for (int i = 0; i < ninputs; ++i) {
+    if (op.args[i].kind != ArgKind::DType || !op.args[i].optional) continue;
+    if (args[i].is_none()) {
+      args[i] = Value::of(out.dtype());
+    } else if (args[i].dtype() != out.dtype()) {
+      fail("dtype ", args[i].dtype(), " does not match dtype of out parameter (", out.dtype(), ")");
+    }
+  }
+}
+
+/// Readies `out` for `result` by op's rules.
+void ready_out(const Op& op, const Value* args, int ninputs, Tensor& out, const Tensor& result) {
+  check_no_internal_overlap(out);
+  if (!std::ranges::equal(out.sizes(), result.sizes())) {
+    check_inputs_apart(op, args, ninputs, out, check_no_overlap);
+    const bool is_factory = !op.functional->tensor_args && !op.functional->list_args;
+    if (is_factory) resize_into(out, result.sizes());
+  }
+  prepare_out(op, out, result);
+  check_inputs_apart(op, args, ninputs, out, check_no_partial_overlap);
+}
+
+void finish_out(const Op& op, const Value* args, int ninputs, Tensor& out, const Tensor& result) {
+  ready_out(op, args, ninputs, out, result);
   if (!out.is_meta()) copy_into(out, result);
   bump_version(out);
 }
@@ -95,8 +143,16 @@ Object* outputs_of(const Op& op, const Value* args, int ninputs) {
 
 }  // namespace
 
-void prepare_out(Tensor& out, const Tensor& result) {
-  check_castable(result, out);
+void check_castable(DType result, DType out) {
+  if (!can_cast(result, out)) [[unlikely]]
+    fail("result type ", scalar_type_name(result), " can't be cast to the desired output type ", scalar_type_name(out));
+}
+
+void prepare_out(const Op& op, Tensor& out, const Tensor& result) {
+  if (!(op.writes & kWritesCast) && out.dtype() != result.dtype()) [[unlikely]]
+    fail("Expected out tensor to have dtype ", cpp_name(result.dtype()), ", but got ", cpp_name(out.dtype()),
+         " instead");
+  check_castable(result.dtype(), out.dtype());
   if (out.device().type != result.device().type) [[unlikely]]
     fail("Expected out tensor to have device ", name(result.device().type), ", but got ", name(out.device().type),
          " instead");
@@ -138,6 +194,7 @@ Object* structured_meta(const Op& op, KeySet, Value* args) {
 Object* structured_inplace(const Op& op, KeySet, Value* args) {
   const auto& info = *static_cast<const StructuredInfo*>(op.functional->data);
   Tensor& self = *args[0].tensor;
+  check_in_place(op, args, self);
   Fresh fresh;
   make_outputs(info, args, fresh);
   Tensor* const result = fresh.raw[0];
@@ -156,13 +213,14 @@ Object* structured_inplace(const Op& op, KeySet, Value* args) {
 Object* structured_out(const Op& op, KeySet, Value* args) {
   const auto& info = *static_cast<const StructuredInfo*>(op.functional->data);
   const int ninputs = num_inputs(op);
+  take_dtype_of_out(op, args, ninputs);
   Fresh fresh;
   make_outputs(info, args, fresh);
   Tensor* direct[kMaxOutputs];
   bool all_direct = true;
   for (int i = 0; i < fresh.n; ++i) {
     Tensor& out = *args[ninputs + i].tensor;
-    prepare_out(out, *fresh.raw[i]);
+    ready_out(op, args, ninputs, out, *fresh.raw[i]);
     direct[i] = &out;
     all_direct = all_direct && same_layout(out, *fresh.raw[i]) && !shares_memory(op, args, ninputs, out);
   }
@@ -176,6 +234,7 @@ Object* structured_out(const Op& op, KeySet, Value* args) {
 }
 
 Object* inplace_by_copy(const Op& op, KeySet keys, Value* args) {
+  check_in_place(op, args, *args[0].tensor);
   const TensorRef result =
       TensorRef::steal(static_cast<Tensor*>(redispatch(*op.functional, keys & kBackendKeys, args)));
   Tensor& self = *args[0].tensor;
@@ -185,12 +244,14 @@ Object* inplace_by_copy(const Op& op, KeySet keys, Value* args) {
 
 Object* out_by_copy(const Op& op, KeySet keys, Value* args) {
   const int ninputs = num_inputs(op);
+  take_dtype_of_out(op, args, ninputs);
   const Ref<Object> result = Ref<Object>::steal(redispatch(*op.functional, keys & kBackendKeys, args));
   if (PyTuple_Check(result.get())) {
     for (int i = ninputs; i < op.nargs; ++i)
-      finish_out(*args[i].tensor, *static_cast<Tensor*>(PyTuple_GET_ITEM(result.get(), i - ninputs)));
+      finish_out(op, args, ninputs, *args[i].tensor,
+                 *static_cast<Tensor*>(PyTuple_GET_ITEM(result.get(), i - ninputs)));
   } else {
-    finish_out(*args[ninputs].tensor, *static_cast<Tensor*>(result.get()));
+    finish_out(op, args, ninputs, *args[ninputs].tensor, *static_cast<Tensor*>(result.get()));
   }
   return outputs_of(op, args, ninputs);
 }

@@ -28,9 +28,12 @@ Object* composite_inplace(const Op& op, KeySet keys, Value* args);
 /// For backends that an operator has no kernel for: throws.
 Object* missing_kernel(const Op& op, KeySet keys, Value* args);
 
-/// Readies `out` for a result of this layout: resizes it (with PyTorch's warning if it has elements) and checks that
-/// `result` can be cast to its dtype.
-void prepare_out(Tensor& out, const Tensor& result);
+/// Throws unless values of `result` may be stored as `out`.
+void check_castable(DType result, DType out);
+
+/// Readies `out` for a result of this layout: resizes it (with PyTorch's warning if it has elements) and checks that op
+/// lets it have its dtype.
+void prepare_out(const Op& op, Tensor& out, const Tensor& result);
 
 /// Sets requires_grad on what a factory made.
 TensorRef with_requires_grad(TensorRef t, bool requires_grad);

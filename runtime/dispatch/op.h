@@ -148,6 +148,12 @@ enum class OpClass : uint8_t {
   View,     // returns views of args[0]
 };
 
+/// What an in-place or out= form allows that PyTorch refuses for most operators.
+enum Writes : uint8_t {
+  kWritesCast = 1,     // a result of another dtype than out's, if it can be cast
+  kWritesOverlap = 2,  // memory that is partly an input's
+};
+
 struct Op {
   const char* name;      // "add"; in place "add_"
   const char* overload;  // "Tensor", "Scalar_out", ""
@@ -155,6 +161,7 @@ struct Op {
   uint8_t nargs;
   OpClass op_class;
   uint8_t nreturns;      // tensors in the result; 0: a list or no tensor
+  uint8_t writes;        // flags of Writes
   uint32_t tensor_args;  // bit i: args[i] is a Tensor or Tensor?; lists are in `list_args`
   uint32_t list_args;    // bit i: args[i] is Tensor[] or Tensor?[]
   const NodeInfo* node;  // how autograd records the call; null: not differentiable

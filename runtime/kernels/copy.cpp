@@ -19,7 +19,6 @@ namespace kernels {
 namespace {
 
 constexpr int64_t kGrain = 32768;      // elements that are worth a thread
-constexpr int64_t kSmallFill = 1024;   // elements that are filled without a nest of loops
 constexpr int64_t kBlockBytes = 4096;  // of the two buffers that a strided conversion goes through
 constexpr int64_t kTile = 16;          // side of the squares that a transposing copy moves
 
@@ -226,29 +225,13 @@ void copy_strided(Tensor& dst, const Tensor& src) {
     copy_converted(nest, dst.dtype(), src.dtype());
 }
 
-void store_scalar(DType dtype, char* dst, const Scalar& value) {
-  visit(dtype, [&]<class T>() {
-    T& to = *reinterpret_cast<T*>(dst);
-    if (value.is_integral())
-      to = convert<T>(value.i);
-    else if (value.is_complex())
-      to = convert<T>(Complex<double>{value.f, value.imag});
-    else
-      to = convert<T>(value.f);
-  });
-}
-
 void fill_strided(Tensor& dst, const Scalar& value) {
   if (dst.numel() == 0 || dst.is_meta()) return;
   alignas(16) char element[16];
   store_scalar(dst.dtype(), element, value);
   visit_bits(dst.dtype(), [&]<class T>() {
-    const T x = *reinterpret_cast<const T*>(element);
-    if (dst.row_major_ && dst.numel() <= kSmallFill) {
-      std::fill_n(dst.data<T>(), dst.numel(), x);
-      return;
-    }
     const Nest<1> nest = make_nest<1>(dst.sizes(), {&dst});
+    const T x = *reinterpret_cast<const T*>(element);
     if (nest.ndim <= 1) {
       const int64_t step = nest.inner_strides()[0];
       return parallel_for(0, nest.inner_size(), kGrain, [&](int64_t begin, int64_t end) {

@@ -1,6 +1,7 @@
 #include "runtime/kernels/layout.h"
 
 #include "generated/kernels/factory/convert.h"
+#include "runtime/core/overlap.h"
 #include "runtime/kernels/checks.h"
 
 namespace vivace {
@@ -67,6 +68,8 @@ void clone(Tensor& self, std::optional<MemoryFormat>, Tensor& out) { copy_into(o
 void copy_(Tensor& self, Tensor& src, bool) {
   if (src.is_meta() && !self.is_meta()) fail_not_implemented("Cannot copy out of meta tensor; no data!");
   broadcastable_to(src.sizes(), self.sizes());
+  check_no_internal_overlap(self);
+  check_no_partial_overlap(self, src);
   if (self.storage_ == src.storage_ && src.numel() > 0 && self.raw() != src.raw())
     return copy_into(self, *clone_of(src));
   copy_into(self, src);

@@ -1,4 +1,5 @@
 // Losses that compare two tensors elementwise: values, sums and gradients of each from one pair of formulas.
+#include <algorithm>
 #include <cmath>
 
 #include "generated/kernels/nn/loss.h"
@@ -142,16 +143,26 @@ static void refuse_weight(const char* op, const Tensor* weight) {
     fail_not_implemented(op, ": the argument 'weight' is not supported");
 }
 
+/// Broadcasting a loss is most often a mistake.
+static void warn_of_sizes(const Tensor& input, const Tensor& target) {
+  const std::string text =
+      str("Using a target size (torch.Size(", target.sizes(), ")) that is different to the input size (torch.Size(",
+          input.sizes(),
+          ")). This will likely lead to incorrect results due to broadcasting. Please ensure they have "
+          "the same size.");
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw PythonError{};
+}
+
 static TensorRef loss_result(const char* op, Tensor& input, Tensor& target, Reduction reduction) {
   const DType dtype = input.dtype() == target.dtype() ? input.dtype() : result_type(input, target);
   check_floating(dtype, op);
-  if (reduction == Reduction::None) {
-    if (std::equal(input.sizes().begin(), input.sizes().end(), target.sizes().begin(), target.sizes().end()))
-      return empty_like(input, dtype);
-    return empty(broadcast_sizes(input.sizes(), target.sizes()), dtype, input.device());
+  if (std::ranges::equal(input.sizes(), target.sizes())) {
+    if (reduction == Reduction::None) return empty_like(input, dtype);
+  } else {
+    warn_of_sizes(input, target);
+    const Dims sizes = broadcast_sizes(input.sizes(), target.sizes());
+    if (reduction == Reduction::None) return empty(sizes, dtype, input.device());
   }
-  if (!std::equal(input.sizes().begin(), input.sizes().end(), target.sizes().begin(), target.sizes().end()))
-    broadcast_sizes(input.sizes(), target.sizes());
   return empty(IntList(), dtype, input.device());
 }
 

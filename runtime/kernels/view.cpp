@@ -1,6 +1,5 @@
 // Views that regroup or reinterpret: view, as_strided, view_as_real and so on.
 #include "generated/kernels/view/regroup.h"
-#include "runtime/dispatch/keys.h"
 #include "runtime/kernels/view_shape.h"
 
 namespace vivace::kernels {
@@ -80,11 +79,7 @@ TensorRef view(Tensor& self, IntList size) {
 
 TensorRef alias(Tensor& self) { return make_view(self, self.sizes(), self.strides(), self.storage_offset()); }
 
-TensorRef detach(Tensor& self) {
-  TensorRef t = vivace::alias(self);
-  t->keys |= self.keys & bit(Key::Watched);  // what is written by way of the alias is noted too
-  return t;
-}
+TensorRef detach(Tensor& self) { return vivace::alias(self); }
 
 TensorRef as_strided(Tensor& self, IntList size, IntList stride, std::optional<int64_t> storage_offset) {
   if (size.size() != stride.size()) fail("mismatch in length of strides and shape");
@@ -96,10 +91,13 @@ TensorRef as_strided(Tensor& self, IntList size, IntList stride, std::optional<i
     if (size[d] < 0) fail("as_strided: size must be non-negative, got ", size);
     if (stride[d] < 0) fail("as_strided: Negative strides are not supported at the moment, got strides: ", stride);
     any &= size[d] != 0;
-    last += (size[d] - 1) * stride[d];
+    int64_t extent;
+    if (__builtin_mul_overflow(size[d] - 1, stride[d], &extent) || __builtin_add_overflow(last, extent, &last))
+      fail("as_strided: size ", size, ", stride ", stride, " and storage_offset ", first, " overflow");
   }
   const int64_t room = int64_t(self.storage_->nbytes / self.item_size());
-  if (any && last >= room && !self.is_meta()) {
+  if (!any) last = first - 1;
+  if (last >= room && !self.is_meta()) {
     fail("setStorage: sizes ", size, ", strides ", stride, ", storage offset ", first, ", and itemsize ",
          self.item_size(), " requiring a storage size of ", (last + 1) * int64_t(self.item_size()),
          " are out of bounds for storage of size ", self.storage_->nbytes);

@@ -1,8 +1,33 @@
 #include "runtime/loop/checks.h"
 
 #include "runtime/core/promote.h"
+#include "runtime/kernels/copy.h"
+#include "runtime/kernels/read_scalar.h"
 
 namespace vivace::checks {
+
+namespace {
+
+bool is_number(const Value& v) { return v.tag >= Tag::Bool && v.tag <= Tag::Complex; }
+
+/// Throws if a number among args[first] to args[last] is out of the range of their common dtype.
+void check_numbers(const Value* args, int first, int last) {
+  ResultType type;
+  bool numbers = false;
+  for (int k = first; k <= last; ++k) {
+    if (args[k].tag == Tag::Tensor) {
+      type.add(*args[k].tensor);
+    } else if (is_number(args[k])) {
+      type.add(args[k].scalar());
+      numbers = true;
+    }
+  }
+  if (!numbers) return;
+  for (int k = first; k <= last; ++k)
+    if (is_number(args[k])) kernels::check_fits(args[k].scalar(), type.dtype());
+}
+
+}  // namespace
 
 void alpha(const Value* args) {
   const Scalar& alpha = args[2].scalar();
@@ -21,11 +46,41 @@ void alpha(const Value* args) {
     fail("For integral input tensors, argument alpha must not be a floating point number.");
   if (alpha.is_complex() && !is_complex(t))
     fail("For non-complex input tensors, argument alpha must not be a complex number.");
+  kernels::check_fits(alpha, t);
+}
+
+void subtract(const Value* args) {
+  alpha(args);
+  const auto is_bool_operand = [](const Value& v) {
+    return v.tag == Tag::Bool || (v.tag == Tag::Tensor && v.tensor->dtype() == DType::Bool);
+  };
+  const int bools = is_bool_operand(args[0]) + is_bool_operand(args[1]);
+  if (bools == 2)
+    fail(
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+        "operator "
+        "instead.");
+  if (bools == 1)
+    fail(
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
+        "the `~` or `logical_not()` operator instead.");
+}
+
+void div_mode(const Value* args) {
+  if (args[2].is_none()) return;
+  const auto is_complex_operand = [](const Value& v) {
+    return v.tag == Tag::Complex || (v.tag == Tag::Tensor && is_complex(v.tensor->dtype()));
+  };
+  if (is_complex_operand(args[0]) || is_complex_operand(args[1]))
+    fail_not_implemented("div: rounding_mode='", args[2].string(), "' is not implemented for complex numbers");
 }
 
 void clamp(const Value* args) {
   if (args[1].is_none() && args[2].is_none()) fail("torch.clamp: At least one of 'min' or 'max' must not be None");
+  check_numbers(args, 0, 2);
 }
+
+void clamp_bound(const Value* args) { check_numbers(args, 0, 1); }
 
 void pow(const Value* args) {
   const bool integral_base = args[0].tag == Tag::Tensor
@@ -33,6 +88,7 @@ void pow(const Value* args) {
                                  : args[0].scalar().is_integral();
   if (integral_base && args[1].tag == Tag::Int && args[1].i < 0)
     fail("Integers to negative integer powers are not allowed.");
+  if (args[0].tag == Tag::Tensor && item_size(args[0].tensor->dtype()) <= 2) check_numbers(args, 0, 1);
 }
 
 void same_floats(const Value* args) {
@@ -49,13 +105,17 @@ void softshrink(const Value* args) {
 
 void masked_fill(const Value* args) {
   const DType t = args[0].tensor->dtype();
-  if (args[2].tag == Tag::Float && is_integral(t) && !(args[2].f >= -0x1p63 && args[2].f < 0x1p63))
-    fail("value cannot be converted to type ", t, " without overflow");
-  if (args[2].tag == Tag::Complex && !is_complex(t) && args[2].imag != 0)
-    fail("value cannot be converted to type ", t, " without overflow");
-  if (args[2].tag == Tag::Tensor && args[2].tensor->dim() != 0)
+  if (args[2].tag != Tag::Tensor) return kernels::check_fits(args[2].scalar(), t);
+  if (args[2].tensor->dim() != 0)
     fail("masked_fill only supports a 0-dimensional value tensor, but got tensor with ", args[2].tensor->dim(),
          " dimension(s).");
+  if (!args[2].tensor->is_meta()) kernels::check_fits(kernels::read_scalar(*args[2].tensor), t);
 }
+
+void threshold(const Value* args) {
+  for (int k = 1; k <= 2; ++k) kernels::check_fits(args[k].scalar(), args[0].tensor->dtype());
+}
+
+void where(const Value* args) { check_numbers(args, 1, 2); }
 
 }  // namespace vivace::checks

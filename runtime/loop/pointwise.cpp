@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/core/overlap.h"
 #include "runtime/core/promote.h"
 #include "runtime/dispatch/generic.h"
 #include "runtime/kernels/copy.h"
@@ -147,7 +148,7 @@ void compute(Call& c, Tensor& out) {
     } else {
       // As PyTorch: the number becomes an element of the common dtype first, so that it is rounded as a tensor would
       // be.
-      kernels::store_scalar(c.is_bool(k) ? DType::Bool : c.common, numbers[k], v.scalar());
+      kernels::store_wrapped(c.is_bool(k) ? DType::Bool : c.common, numbers[k], v.scalar());
       place(k + 1, numbers[k], c.is_bool(k) ? DType::Bool : c.common, c.loop_dtype(k));
       std::fill_n(memory[k + 1], b.ndim, 0);
     }
@@ -169,29 +170,6 @@ Device device_of(const Call& c) {
 }
 
 // ---- writing to a tensor that exists
-
-/// Throws if elements of out share memory with each other.
-void check_no_internal_overlap(const Tensor& out) {
-  if (out.is_non_overlapping_and_dense()) return;
-  for (int d = 0; d < out.ndim_; ++d)
-    if (out.dims_[d] > 1 && out.dims_[out.ndim_ + d] == 0)
-      fail(
-          "unsupported operation: more than one element of the written-to tensor refers to a single memory location."
-          " Please clone() the tensor before performing the operation.");
-}
-
-/// Throws if out shares some, but not all, memory with an operand.
-void check_no_partial_overlap(const Tensor& out, const Tensor& in) {
-  if (&out == &in || out.storage_ != in.storage_ || out.numel_ == 0 || in.numel_ == 0) return;
-  if (!out.is_non_overlapping_and_dense() || !in.is_non_overlapping_and_dense()) return;
-  const char *out_end = out.raw() + out.nbytes(), *in_end = in.raw() + in.nbytes();
-  if (out.raw() == in.raw() && out_end == in_end && std::ranges::equal(out.strides(), in.strides())) return;
-  if (out.raw() < in_end && in.raw() < out_end)
-    fail(
-        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-        "location."
-        " Please clone() the tensor before performing the operation.");
-}
 
 void check_overlap(const Call& c, const Tensor& out) {
   check_no_internal_overlap(out);
@@ -229,15 +207,14 @@ void write(Call& c, Tensor& out) {
 void write_in_place(const Op& op, Call& c, Tensor& self) {
   if (!std::ranges::equal(self.sizes(), IntList(c.sizes)))
     fail(op.name, ": output with shape ", self.sizes(), " doesn't match the broadcast shape ", IntList(c.sizes));
-  if (!can_cast(DType(c.row->result), self.dtype()))
-    prepare_out(self, *empty(c.sizes, DType(c.row->result), self.device()));
+  check_castable(DType(c.row->result), self.dtype());
   write(c, self);
 }
 
-void write_out(Call& c, Tensor& out) {
-  if (!std::ranges::equal(out.sizes(), IntList(c.sizes)) || !can_cast(DType(c.row->result), out.dtype()) ||
+void write_out(const Op& op, Call& c, Tensor& out) {
+  if (!std::ranges::equal(out.sizes(), IntList(c.sizes)) || DType(c.row->result) != out.dtype() ||
       out.device() != device_of(c))
-    prepare_out(out, *empty(c.sizes, DType(c.row->result), device_of(c)));
+    prepare_out(op, out, *empty(c.sizes, DType(c.row->result), device_of(c)));
   write(c, out);
 }
 
@@ -273,7 +250,7 @@ Object* run(const Op& op, Value* args) {
   }
   Tensor& out = *args[op.nargs - 1].tensor;
   Call c = analyse(*info, args);
-  write_out(c, out);
+  write_out(op, c, out);
   return Py_NewRef(&out);
 }
 

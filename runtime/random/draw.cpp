@@ -126,10 +126,11 @@ TensorRef normal_of(IntList sizes, DType dtype, Device device, const Tensor* mea
 
 void bernoulli_tensor(Tensor& self, Tensor& p, Object* generator) {
   if (!is_floating(p.dtype())) fail("bernoulli_ expects a floating point tensor of probabilities, got ", p.dtype());
+  check_no_partial_overlap(self, p);
   if (is_complex(self.dtype())) fail_not_implemented("\"bernoulli_\" not implemented for '", self.dtype(), "'");
   if (self.is_meta()) return;
   RandomStream& stream = stream_of(generator);
-  fill_in_order(self, "bernoulli_", [&](Tensor& dense) {
+  fill_in_order(self, [&](Tensor& dense) {
     const TensorRef weights = empty_like(dense, p.dtype());  // laid out as dense is
     copy_into(*weights, p);
     visit_floating(p.dtype(), [&]<class P>() {

@@ -46,25 +46,24 @@ void check_range(const Tensor& t, int64_t from, int64_t last) {
 void fill_integers(Tensor& self, RandomStream& stream, uint64_t range, int64_t from) {
   visit_real(self.dtype(), [&]<class T>() {
     if constexpr (std::is_same_v<T, bool>) {
-      fill_each<T>(self, "random_", [&] { return integer(stream, range, from) != 0; });
+      fill_each<T>(self, [&] { return integer(stream, range, from) != 0; });
     } else if constexpr (std::is_integral_v<T>) {
-      fill_each<T>(self, "random_", [&] { return T(integer(stream, range, from)); });
+      fill_each<T>(self, [&] { return T(integer(stream, range, from)); });
     } else {
-      fill_each<T>(self, "random_", [&] { return from_double<T>(double(integer(stream, range, from))); });
+      fill_each<T>(self, [&] { return from_double<T>(double(integer(stream, range, from))); });
     }
   });
 }
 
 template <class T>
 void fill_uniform(Tensor& self, RandomStream& stream, double from, double to) {
-  fill_in_order(self, "uniform_",
-                [&](Tensor& dense) { random::uniform(stream, dense.data<T>(), count_reals(dense), from, to); });
+  fill_in_order(self, [&](Tensor& dense) { random::uniform(stream, dense.data<T>(), count_reals(dense), from, to); });
 }
 
 template <class H>
 void fill_uniform_half(Tensor& self, RandomStream& stream, double from, double to) {
   const H first = from_double<H>(from), end = from_double<H>(to);
-  fill_each<H>(self, "uniform_", [&] {
+  fill_each<H>(self, [&] {
     float x;
     random::uniform(stream, &x, 1, from, to);
     const H rounded = from_double<H>(x);
@@ -76,7 +75,7 @@ template <class T>
 void fill_normal(Tensor& self, RandomStream& stream, double mean, double std) {
   const int64_t n = count_reals(self);
   if (n < kNormalBlock || !self.is_contiguous())
-    return fill_each<T>(self, "normal_", [&] { return from_double<T>(stream.normal() * std + mean); });
+    return fill_each<T>(self, [&] { return from_double<T>(stream.normal() * std + mean); });
   if constexpr (sizeof(T) == 2) {
     random::normal_half(stream, self.data<T>(), n, mean, std, from_double<T>);
   } else {
@@ -125,7 +124,7 @@ void random_(Tensor& self, Object* generator) {
   const uint64_t range = last_exact(d) + 1;
   const bool wide = d == DType::Int64 || d == DType::Float64;
   visit_real(d, [&]<class T>() {
-    fill_each<T>(self, "random_", [&] {
+    fill_each<T>(self, [&] {
       const uint64_t draw = (wide ? stream.next64() : stream.next32()) % range;
       if constexpr (std::is_integral_v<T>)
         return T(draw);
@@ -161,7 +160,7 @@ void bernoulli_scalar(Tensor& self, double p, Object* generator) {
   RandomStream& stream = stream_of(generator);
   visit_real(self.dtype(), [&]<class T>() {
     const T yes = from_double<T>(1), no = from_double<T>(0);
-    fill_in_order(self, "bernoulli_",
+    fill_in_order(self,
                   [&](Tensor& dense) { random::bernoulli<T>(stream, dense.data<T>(), dense.numel(), p, yes, no); });
   });
 }
@@ -172,8 +171,7 @@ void exponential_(Tensor& self, double lambd, Object* generator) {
   if (self.is_meta()) return;
   RandomStream& stream = stream_of(generator);
   visit_floating(self.dtype(), [&]<class T>() {
-    fill_each<T>(self, "exponential_",
-                 [&] { return from_double<T>(-1 / lambd * std::log1p(-stream.uniform_double())); });
+    fill_each<T>(self, [&] { return from_double<T>(-1 / lambd * std::log1p(-stream.uniform_double())); });
   });
 }
 
@@ -185,8 +183,7 @@ void geometric_(Tensor& self, double p, Object* generator) {
   RandomStream& stream = stream_of(generator);
   const double log_failure = std::log1p(-p);
   visit_real(self.dtype(), [&]<class T>() {
-    fill_each<T>(self, "geometric_",
-                 [&] { return from_double<T>(std::ceil(std::log(stream.uniform_double()) / log_failure)); });
+    fill_each<T>(self, [&] { return from_double<T>(std::ceil(std::log(stream.uniform_double()) / log_failure)); });
   });
 }
 
@@ -196,7 +193,7 @@ void log_normal_(Tensor& self, double mean, double std, Object* generator) {
   if (self.is_meta()) return;
   RandomStream& stream = stream_of(generator);
   visit_floating(self.dtype(), [&]<class T>() {
-    fill_each<T>(self, "log_normal_", [&] { return from_double<T>(std::exp(stream.normal() * std + mean)); });
+    fill_each<T>(self, [&] { return from_double<T>(std::exp(stream.normal() * std + mean)); });
   });
 }
 
@@ -206,7 +203,7 @@ void cauchy_(Tensor& self, double median, double sigma, Object* generator) {
   if (self.is_meta()) return;
   RandomStream& stream = stream_of(generator);
   visit_floating(self.dtype(), [&]<class T>() {
-    fill_each<T>(self, "cauchy_", [&] {
+    fill_each<T>(self, [&] {
       return from_double<T>(median + sigma * std::tan(std::numbers::pi * (stream.uniform_double() - 0.5)));
     });
   });

@@ -1,23 +1,15 @@
 // Fills the elements of a tensor in the order of memory, which is the order in which PyTorch hands out random numbers.
 #pragma once
-#include <string_view>
-
-#include "runtime/core/tensor.h"
+#include "runtime/core/overlap.h"
 
 namespace vivace::random {
 
 /// Calls `fill(dense)` with self, or, if self has gaps, with a tensor that is laid out in the same order and then
 /// copied.
 template <class F>
-void fill_in_order(Tensor& self, std::string_view op, F fill) {
+void fill_in_order(Tensor& self, F fill) {
   if (self.is_non_overlapping_and_dense()) return fill(self);
-  for (int d = 0; d < self.ndim_; ++d) {
-    if (self.size(d) > 1 && self.stride(d) == 0)
-      fail(op,
-           ": unsupported operation: more than one element of the written-to tensor refers to a single memory "
-           "location. ",
-           "Please clone() the tensor before performing the operation.");
-  }
+  check_no_internal_overlap(self);
   const TensorRef dense = empty_like(self);
   fill(*dense);
   copy_into(self, *dense);
@@ -28,8 +20,8 @@ inline int64_t count_reals(const Tensor& t) { return t.numel() * (is_complex(t.d
 
 /// Stores `draw()`, which gives a T, into each element (each part of a complex one); reals are of type T.
 template <class T, class Draw>
-void fill_each(Tensor& self, std::string_view op, Draw draw) {
-  fill_in_order(self, op, [&](Tensor& dense) {
+void fill_each(Tensor& self, Draw draw) {
+  fill_in_order(self, [&](Tensor& dense) {
     T* out = dense.data<T>();
     const int64_t n = count_reals(dense);
     for (int64_t i = 0; i < n; ++i) out[i] = draw();

@@ -170,6 +170,7 @@ NEEDS_DATA = {
     "cpu",
     "masked_select",
     "nonzero",
+    "nonzero.as_tuple",
     "one_hot",
     "repeat_interleave.Tensor",
     "repeat_interleave.self_Tensor",

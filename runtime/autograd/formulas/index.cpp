@@ -14,6 +14,7 @@
 #include "generated/ops/pointwise/arith.h"
 #include "generated/ops/pointwise/compare.h"
 #include "generated/ops/pointwise/divide.h"
+#include "generated/ops/pointwise/logic.h"
 #include "generated/ops/pointwise/select.h"
 #include "generated/ops/reduce/sums.h"
 #include "generated/ops/view/dims.h"
@@ -23,25 +24,23 @@
 
 namespace vivace::formulas {
 
-/// `sizes` lists the tensors: for each its number of dims, then its sizes.
-std::vector<TensorRef> cat_backward(Tensor& g, IntList sizes, int64_t dim) {
+std::vector<TensorRef> cat_backward(Tensor& g, TensorList tensors, int64_t dim) {
   std::vector<TensorRef> parts;
+  parts.reserve(tensors.size());
   const int64_t d = wrap_dim(dim, g.dim());
   int64_t start = 0;
-  for (size_t at = 0; at < sizes.size();) {
-    const size_t ndim = size_t(sizes[at]);
-    const IntList own = sizes.subspan(at + 1, ndim);
-    at += 1 + ndim;
-    if (ndim == 1 && own[0] == 0) {
-      parts.push_back(ops::zeros(own, g.dtype(), g.device()));
+  for (Tensor* t : tensors) {
+    if (t->dim() == 1 && t->numel() == 0) {
+      parts.push_back(ops::zeros(t->sizes(), g.dtype(), g.device()));
       continue;
     }
-    parts.push_back(ops::narrow(g, d, start, own[size_t(d)]));
-    start += own[size_t(d)];
+    const int64_t length = t->size(d);
+    parts.push_back(ops::narrow(g, d, start, length));
+    start += length;
   }
   return parts;
 }
-std::vector<TensorRef> stack_backward(Tensor& g, int64_t dim) { return ops::unbind_int(g, dim); }
+std::vector<TensorRef> stack_backward(Tensor& g, TensorList, int64_t dim) { return ops::unbind_int(g, dim); }
 
 TensorRef repeat_backward(Tensor& g, IntList self_sizes, IntList repeats) {
   if (g.numel() == 0) return ops::zeros(self_sizes, g.dtype(), g.device());
@@ -107,9 +106,22 @@ std::tuple<TensorRef, TensorRef, TensorRef> scatter_reduce_backward(Tensor& g, T
     to_self = ops::mul_Tensor(*self_equal, *share);
     to_src = ops::mul_Tensor(*src_equal, *ops::gather(*share, dim, index, false));
   } else {
-    // Products: divide by the element, which is exact where no element is 0.
-    to_self = ops::div_Tensor(*ops::mul_Tensor(g, y), self);
-    to_src = ops::div_Tensor(*ops::gather(*ops::mul_Tensor(g, y), dim, index, false), src);
+    // Divide the product by the element; in the place of an element that is the only 0 of its product, stands a 1.
+    const TensorRef self_zero = ops::eq_Scalar(self, Scalar(0)), src_zero = ops::eq_Scalar(src, Scalar(0));
+    const TensorRef self_or_one = ops::masked_fill_Scalar(self, *self_zero, Scalar(1));
+    const TensorRef by_self = ops::scatter_reduce_two(*self_or_one, dim, index, src, reduce, include_self);
+    to_self = ops::div_Tensor(*ops::mul_Tensor(g, *by_self), *self_or_one);
+    const TensorRef zeros =
+        ops::gather(*ops::scatter_add(*ops::zeros_like(self, DType::Int64, std::nullopt, std::nullopt), dim, index,
+                                      *ops::to_dtype(*src_zero, DType::Int64)),
+                    dim, index, false);
+    const TensorRef only_zero = ops::logical_and(*src_zero, *ops::eq_Scalar(*zeros, Scalar(1)));
+    const TensorRef src_or_one = ops::masked_fill_Scalar(src, *only_zero, Scalar(1));
+    const TensorRef by_src = ops::scatter_reduce_two(self, dim, index, *src_or_one, reduce, include_self);
+    const TensorRef of_others = ops::gather(*ops::mul_Tensor(g, *by_src), dim, index, false);
+    const TensorRef of_all = ops::gather(*ops::mul_Tensor(g, y), dim, index, false);
+    const TensorRef divided = ops::div_Tensor(*of_all, *ops::masked_fill_Scalar(src, *src_zero, Scalar(1)));
+    to_src = ops::where_self(*only_zero, *of_others, *divided);
   }
   if (!include_self) to_self = ops::scatter_value(*to_self, dim, index, Scalar(0));
   return {std::move(to_self), TensorRef(), std::move(to_src)};

@@ -128,8 +128,9 @@ TensorRef vector_norm_backward(Tensor& g, Tensor& self, Tensor& y, const Scalar&
 
 TensorRef logsumexp_backward(Tensor& g, Tensor& self, Tensor& y, IntList dim, bool keepdim) {
   const TensorRef grad = restored(g, self.dim(), dim, keepdim), top = restored(y, self.dim(), dim, keepdim);
-  return ops::mul_Tensor(
-      *grad, *ops::exp(*ops::sub_Tensor(self, *ops::masked_fill_Scalar(*top, *ops::isinf(*top), 0), Scalar(1))));
+  const TensorRef share =
+      ops::exp(*ops::sub_Tensor(self, *ops::masked_fill_Scalar(*top, *ops::isinf(*top), 0), Scalar(1)));
+  return ops::mul_Tensor(*grad, is_complex(self.dtype()) ? *ops::conj(*share) : *share);
 }
 
 TensorRef var_backward(Tensor& g, Tensor& self, DimList dim, const Scalar* correction, bool keepdim) {

@@ -59,12 +59,15 @@ TensorRef logcumsumexp_backward(Tensor& g, Tensor& self, Tensor& y, int64_t dim)
   }
   // sum_j>=i g_j exp(x_i - y_j), positive and negative g apart, in logarithms.
   const Dims flip{wrap_dim(dim, g.dim())};
+  const double least = real_of(g.dtype()) == DType::Float64 ? -0x1.fp1023 : is_half(g.dtype()) ? -6e4 : -0x1.fep127;
   const auto part = [&](Tensor& gradient) {
-    const TensorRef logs = ops::sub_Tensor(*ops::log(gradient), y, Scalar(1));
+    const TensorRef none = ops::le_Scalar(gradient, Scalar(0));  // log(0) would make second derivatives NaN
+    const TensorRef magnitude = ops::log(*ops::masked_fill_Scalar(gradient, *none, Scalar(1)));
+    const TensorRef logs = ops::sub_Tensor(*ops::masked_fill_Scalar(*magnitude, *none, Scalar(least)), y, Scalar(1));
     const TensorRef sums = ops::flip(*ops::logcumsumexp(*ops::flip(*logs, flip), dim), flip);
     return ops::exp(*ops::add_Tensor(*sums, self, Scalar(1)));
   };
-  const TensorRef up = part(*ops::clamp_min(g, Scalar(0))), down = part(*ops::clamp_min(*ops::neg(g), Scalar(0)));
+  const TensorRef up = part(g), down = part(*ops::neg(g));
   return ops::sub_Tensor(*up, *down, Scalar(1));
 }
 

@@ -1,5 +1,8 @@
 """Versions, in-place operators and views."""
 
+import gc
+import weakref
+
 import pytest
 
 import vivace as torch
@@ -112,3 +115,30 @@ def test_detach_in_place():
     y = leaf(1.0) * 2
     y.detach_()
     assert y.is_leaf and not y.requires_grad
+
+
+def test_what_is_overwritten_gets_a_gradient_of_zeros():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    y[...] = 5.0
+    y.copy_(torch.ones(3))
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_names_of_fill():
+    assert type((leaf(1.0) * 1).fill_(2.0).grad_fn).__name__ == "FillBackward2"
+    assert type((leaf(1.0) * 1).fill_(torch.tensor(2.0)).grad_fn).__name__ == "FillBackward3"
+
+
+def test_writing_through_as_strided_makes_no_cycle():
+    x = leaf(1.0, 2.0, 3.0)
+    reference = weakref.ref(x)
+    gc.disable()
+    try:
+        y = x * 1
+        y.as_strided((2,), (2,)).mul_(2)
+        del x, y
+        assert reference() is None
+    finally:
+        gc.enable()

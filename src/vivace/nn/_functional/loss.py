@@ -141,6 +141,10 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
+    if input.dim() > 2 or input.numel() == 0 and (input.dim() < 2 or input.size(1) == 0):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
+        )
     scores = input.reshape(1, -1) if input.dim() < 2 else input
     labels = target.reshape(1, -1) if target.dim() < 2 else target
     valid = (labels < 0).long().cumsum(1) == 0  # the labels end at the first negative one

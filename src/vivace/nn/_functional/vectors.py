@@ -75,5 +75,6 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     if input.numel() == 0:
         return input
     squares = _nn.pad(input.mul(input).movedim(1, -1), (size // 2, (size - 1) // 2))
-    mean = squares.unfold(-1, size, 1).mean(-1).movedim(-1, 1)
+    total = squares.unfold(-1, size, 1).sum(-1).movedim(-1, 1)
+    mean = total / size if input.is_floating_point() else total.div(size, rounding_mode="trunc")
     return input / mean.mul(alpha).add(k).pow(beta)

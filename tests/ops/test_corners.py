@@ -1,0 +1,92 @@
+"""Cases of single operators that samples don't reach."""
+
+import math
+import warnings
+
+import pytest
+
+import vivace as torch
+
+F = torch.nn.functional
+
+
+def test_nonzero_with_as_tuple_spelled_out():
+    x = torch.tensor([[0, 1], [2, 0]])
+    assert torch.nonzero(x, as_tuple=False).tolist() == [[0, 1], [1, 0]] == x.nonzero(as_tuple=False).tolist()
+    assert [t.tolist() for t in torch.nonzero(x, as_tuple=True)] == [[0, 1], [1, 0]]
+
+
+def test_isclose_of_integers_uses_the_tolerances():
+    assert torch.isclose(torch.tensor(100000), torch.tensor(100001)).item()
+    assert not torch.isclose(torch.tensor(2**53 + 1), torch.tensor(2**53), rtol=0, atol=0).item()
+    with pytest.raises(RuntimeError, match="rtol must be greater than or equal to zero"):
+        torch.isclose(torch.tensor(1.0), torch.tensor(1.0), rtol=-1)
+
+
+def test_arange_ends_do_not_depend_on_the_dtype():
+    for dtype in (torch.int32, torch.int64, torch.float32):
+        assert torch.arange(0, 2.5, dtype=dtype).tolist() == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="overflow"):
+        torch.arange(-(2**63), 2**63 - 1)
+
+
+def test_diff_of_order_0_is_the_input():
+    x = torch.arange(4.0)
+    assert torch.diff(x, 0, prepend=torch.ones(2)).tolist() == x.tolist()
+
+
+def test_ldexp_out_of_the_range_of_the_power():
+    assert torch.ldexp(torch.tensor([2.0**-100]), torch.tensor([130])).item() == 2.0**30
+    assert torch.ldexp(torch.tensor([1.5], dtype=torch.float16), torch.tensor([1])).dtype == torch.float16
+
+
+def test_logsumexp_of_complex():
+    x = torch.tensor([1 + 2j, 3 - 1j], dtype=torch.complex128)
+    assert abs(torch.logsumexp(x, 0).exp().item() - x.exp().sum().item()) < 1e-12
+    assert torch.logsumexp(torch.tensor([1e4 + 1j, 0j]), 0).item() == 1e4 + 1j
+
+
+def test_losses_warn_of_sizes_that_differ():
+    for loss in (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss):
+        with pytest.warns(UserWarning, match=r"Using a target size \(torch.Size\(\[3\]\)\) that is different"):
+            loss(torch.zeros(3, 1), torch.zeros(3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            loss(torch.zeros(3), torch.zeros(3))
+
+
+def test_cross_entropy_over_no_classes_is_nan():
+    assert math.isnan(F.cross_entropy(torch.zeros(3, 0), torch.zeros(3, 0)).item())
+
+
+def test_batch_norm_without_channels():
+    assert F.batch_norm(torch.zeros(0), torch.zeros(0), torch.ones(0)).shape == (0,)
+
+
+def test_as_strided_refuses_what_overflows():
+    x = torch.arange(10)
+    for offset in (2**62 + 12345, 2**63 - 4096):
+        with pytest.raises(RuntimeError):
+            torch.as_strided(x, (4,), (3,), offset)
+    with pytest.raises(RuntimeError):
+        torch.as_strided_scatter(torch.zeros(9), torch.ones(2), (2,), (1,), 2**63 - 2)
+
+
+def test_as_strided_scatter_gradients():
+    x, source = torch.arange(9.0).requires_grad_(), torch.ones(2, requires_grad=True)
+    torch.as_strided_scatter(x, source, (2,), (3,), 1).mul(torch.arange(9.0)).sum().backward()
+    assert x.grad.tolist() == [0, 0, 2, 3, 0, 5, 6, 7, 8] and source.grad.tolist() == [1, 4]
+
+
+def test_scatter_reduce_prod_with_zeros():
+    x = torch.tensor([0.0, 2.0], requires_grad=True)
+    source = torch.tensor([0.0, 3.0, 0.0, 5.0], requires_grad=True)
+    x.scatter_reduce(0, torch.tensor([1, 1, 0, 1]), source, "prod").sum().backward()
+    assert x.grad.tolist() == [0, 0] and source.grad.tolist() == [30, 0, 0, 0]
+
+
+def test_second_derivative_of_logcumsumexp_at_a_gradient_of_0():
+    x = torch.tensor([0.5, 1.0], dtype=torch.float64, requires_grad=True)
+    (first,) = torch.autograd.grad(x.logcumsumexp(0)[0], x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert first.tolist() == [1, 0] and second.tolist() == [0, 0]
