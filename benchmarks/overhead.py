@@ -1,4 +1,4 @@
-"""Time of one small operation, an empty lambda taken off: `a + b` on four floats, with grad, and a small backward."""
+"""Time of one small call, an empty lambda taken off: `a + b` on four floats, with grad, a backward, a Function."""
 
 from __future__ import annotations
 
@@ -16,11 +16,22 @@ def calls(module: Any) -> dict[str, Callable[[], object]]:
     def backward() -> None:
         (ag * bg).sum().backward()
 
+    class Same(module.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad
+
     return {
         "a + b": lambda: a + b,
         "a + b with grad": lambda: ag + b,
         "a * b with grad": lambda: ag * bg,
         "(a * b).sum().backward()": backward,
+        "Function.apply": lambda: Same.apply(ag),
     }
 
 

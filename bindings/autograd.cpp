@@ -167,6 +167,10 @@ Object* will_compute_function(Object*, Object* target) {
   });
 }
 
+Object* is_selective(Object*, Object*) {
+  return guarded([&] { return PyBool_FromLong(run_is_selective()); });
+}
+
 Object* queue_callback(Object*, Object* function) {
   return guarded([&]() -> Object* {
     call_after_run(function);
@@ -257,6 +261,7 @@ PyMethodDef kAutogradFunctions[] = {
     {"_current_run", get_current_run, METH_NOARGS, "Id of the innermost backward in this thread, 0 outside of one."},
     {"_will_compute", will_compute_function, METH_O,
      "Whether the backward that is running computes the gradient of a tensor or GradientEdge."},
+    {"_run_is_selective", is_selective, METH_NOARGS, "Whether the backward that is running was given inputs."},
     {"_queue_callback", queue_callback, METH_O, "Calls a function at the end of the backward that is running."},
     {"_set_anomaly", set_anomaly, METH_VARARGS, "_set_anomaly(enabled, check_nan=True)"},
     {"_get_anomaly", get_anomaly, METH_NOARGS, "(enabled, check_nan)"},

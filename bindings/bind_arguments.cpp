@@ -243,8 +243,10 @@ Object* output(Object* const* keyword_values, Object* kwnames, Py_ssize_t nr) {
   return nullptr;
 }
 
-[[gnu::cold]] bool refuse(std::string* why, std::string reason) {
-  if (why) *why = std::move(reason);
+/// False; the reason is put together only for who asks.
+template <class... Parts>
+bool refuse(std::string* why, const Parts&... parts) {
+  if (why) *why = str(parts...);
   return false;
 }
 
@@ -283,8 +285,7 @@ bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* arg
       given = args[used];
       if (varargs && spec.kind == ArgKind::IntList && !is_sequence(given)) {
         const bool fits = bind_ints(args + used, size_t(nargs - used), call.args[i], call);
-        if (!fits)
-          return refuse(why, str("argument '", spec.name, "' must be tuple of ints, but a value is not an int"));
+        if (!fits) return refuse(why, "argument '", spec.name, "' must be tuple of ints, but a value is not an int");
         used = nargs;
         continue;
       }
@@ -302,7 +303,7 @@ bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* arg
         call.args[i] = Value::of(IntList());
         continue;
       }
-      if (!spec.has_default) return refuse(why, str("argument '", spec.name, "' is missing"));
+      if (!spec.has_default) return refuse(why, "argument '", spec.name, "' is missing");
       call.args[i] = spec.fallback;
       continue;
     }
@@ -311,20 +312,20 @@ bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* arg
         call.args[i] = spec.fallback;  // `dtype=None`, `alpha=None` and so on mean the default
         continue;
       }
-      return refuse(why, str("argument '", spec.name, "' (position ", self ? i : i + 1, ") must be ", describe(spec),
-                             ", not ", Py_TYPE(given)->tp_name));
+      return refuse(why, "argument '", spec.name, "' (position ", self ? i : i + 1, ") must be ", describe(spec),
+                    ", not ", Py_TYPE(given)->tp_name);
     }
     if (spec.kind == ArgKind::Device && call.args[i].tag == Tag::Device && !call.keys)
       call.keys = backend_key(call.args[i].device().type);
   }
-  if (used < nargs) return refuse(why, str("takes ", used, " positional arguments, but ", nargs, " were given"));
+  if (used < nargs) return refuse(why, "takes ", used, " positional arguments, but ", nargs, " were given");
   if (used_keywords < nkeywords) {
     for (Py_ssize_t k = 0; k < nkeywords; ++k) {
       Object* keyword = PyTuple_GET_ITEM(kwnames, k);
       bool known = false;
       for (int j = 0; j < op.nargs; ++j) known |= names(keyword, specs[j].name);
       const char* text = PyUnicode_AsUTF8(keyword);
-      if (!known) return refuse(why, str("got an unexpected keyword argument '", text ? text : "?", "'"));
+      if (!known) return refuse(why, "got an unexpected keyword argument '", text ? text : "?", "'");
     }
     return refuse(why, "got multiple values for an argument");
   }

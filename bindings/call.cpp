@@ -90,15 +90,38 @@ Object* call_without_out(const Packet& packet, Object* self, Object* const* args
   return call_any(packet, self, values.data(), nargs, names.object());
 }
 
+/// Binds what most calls are: exact tensors in the first places, defaults in the rest. False if the call is another.
+inline bool bind_tensors(const Op& op, Object* self, Object* const* args, Py_ssize_t nargs, BoundCall& call) {
+  const int given = int(nargs) + (self != nullptr);
+  if (given > op.nargs) return false;
+  call.reset();
+  for (int i = 0; i < given; ++i) {
+    Object* o = self ? i == 0 ? self : args[i - 1] : args[i];
+    const ArgSpec& spec = op.args[i];
+    if (!is_tensor_exact(o) || spec.kind != ArgKind::Tensor || spec.keyword_only) return false;
+    call.args[i] = Value::of(&tensor_of(o));
+    call.keys |= tensor_of(o).keys;
+  }
+  for (int i = given; i < op.nargs; ++i) {
+    if (!op.args[i].has_default) return false;
+    call.args[i] = op.args[i].fallback;
+  }
+  return given > 0;
+}
+
 Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
   bool with_out = false;
-  if (kwnames) {
+  BoundCall call;
+  if (!kwnames) {
+    const Overload& first = packet.overloads[0];
+    if (bind_tensors(*first.op, self, args, nargs, call) && !modes_exist()) [[likely]]
+      return named(dispatch(*first.op, call.keys, call.args), first.named);
+  } else {
     bool none = false;
     const Py_ssize_t out = find_out(args + nargs, kwnames, none);
     if (out >= 0 && none) return call_without_out(packet, self, args, nargs, kwnames, out);
     with_out = out >= 0;
   }
-  BoundCall call;
   for (int i = 0; i < packet.count; ++i) {
     const Overload& overload = packet.overloads[i];
     const Op* op = with_out ? overload.out : overload.op;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "bindings/convert.h"
+#include "runtime/autograd/layers.h"
 
 namespace vivace {
 
@@ -158,7 +159,8 @@ TensorRef copy(const Tensor& t, const DType* dtype) {
 
 }  // namespace
 
-TensorRef tensor_from_data(Object* data, const DType* dtype, const Device* device) {
+namespace {
+TensorRef from_data(Object* data, const DType* dtype, const Device* device) {
   const bool on_meta = device && device->type == DeviceType::Meta;
   TensorRef result;
   if (!on_meta && (dtype ? *dtype : default_dtype) == DType::Float32) {
@@ -176,6 +178,13 @@ TensorRef tensor_from_data(Object* data, const DType* dtype, const Device* devic
     result = from_nested(data, dtype);
   }
   return on_meta ? empty(result->sizes(), result->dtype(), *device) : result;
+}
+}  // namespace
+
+TensorRef tensor_from_data(Object* data, const DType* dtype, const Device* device) {
+  TensorRef t = from_data(data, dtype, device);
+  if (tls.inference_mode) mark_inference(*t);
+  return t;
 }
 
 }  // namespace vivace

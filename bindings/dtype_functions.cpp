@@ -3,6 +3,7 @@
 #include "bindings/keywords.h"
 #include "bindings/override.h"
 #include "bindings/tables.h"
+#include "runtime/autograd/layers.h"
 
 namespace vivace {
 
@@ -89,6 +90,9 @@ Object* is_complex_tensor(Object*, Object* const* args, Py_ssize_t nargs, Object
   return with_input("is_complex", args, nargs, keywords,
                     [](Tensor& t) { return PyBool_FromLong(is_complex(t.dtype())); });
 }
+Object* is_inference_tensor(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords) {
+  return with_input("is_inference", args, nargs, keywords, [](Tensor& t) { return PyBool_FromLong(is_inference(t)); });
+}
 Object* is_signed_tensor(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords) {
   return with_input("is_signed", args, nargs, keywords,
                     [](Tensor& t) { return PyBool_FromLong(is_signed(t.dtype())); });
@@ -123,6 +127,7 @@ PyMethodDef kDTypeFunctions[] = {
     {"is_tensor", is_tensor_object, METH_O, "Whether an object is a tensor."},
     tensor_function<"torch.is_floating_point", is_floating_point>("Whether a tensor's dtype is a floating point type."),
     tensor_function<"torch.is_complex", is_complex_tensor>("Whether a tensor's dtype is complex."),
+    tensor_function<"torch.is_inference", is_inference_tensor>("Whether a tensor was made in inference mode."),
     tensor_function<"torch.is_signed", is_signed_tensor>("Whether a tensor's dtype is signed."),
     tensor_function<"torch.numel", numel>("How many elements a tensor has."),
     tensor_function<"torch.is_nonzero", is_nonzero>("Whether the only element of a tensor is not zero."),

@@ -87,7 +87,7 @@ Application::Application(const FunctionClass& kind, Object* cls, Object* const* 
     ++ntensors;
     recording_ |= t.requires_grad();
   }
-  recording_ = recording_ && tls.grad_mode;
+  recording_ = recording_ && tls.grad_mode && !tls.inference_mode;
   Node* node = new_node(kind.info, ntensors, 0, 0);
   node_ = Ref<Node>::steal(node);
   node->function = {nullptr, nullptr};
@@ -255,14 +255,21 @@ const FunctionClass& class_of(Object* cls) {
   return *static_cast<FunctionClass*>(found);
 }
 
+/// Whether forward takes more arguments than were given, which have defaults: setup_context is to see these too.
+bool lacks_defaults(Object* cls, Py_ssize_t nargs) {
+  const auto forward = Ref<Object>::steal(checked(PyObject_GetAttrString(cls, "forward")));
+  if (!PyFunction_Check(forward.object()) || !PyFunction_GetDefaults(forward.object())) return false;
+  return nargs < reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(forward.object()))->co_argcount;
+}
+
 Object* apply(Object* cls, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
   return guarded([&]() -> Object* {
     const FunctionClass& kind = class_of(cls);
-    if (!kwnames) [[likely]]
+    if (!kwnames && !(kind.separate_setup && lacks_defaults(cls, nargs))) [[likely]]
       return Application(kind, cls, args, nargs)();
     if (!kind.separate_setup) fail_type(kind.info.name, ": apply() takes no keyword arguments");
-    Ref<Object> kwargs = Ref<Object>::steal(checked(PyDict_New()));
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(kwnames); ++k)
+    const auto kwargs = Ref<Object>::steal(checked(PyDict_New()));
+    for (Py_ssize_t k = 0; kwnames && k < PyTuple_GET_SIZE(kwnames); ++k)
       checked(PyDict_SetItem(kwargs.object(), PyTuple_GET_ITEM(kwnames, k), args[nargs + k]));
     const Ref<Object> given = tuple_of(args, nargs);
     const auto bound =

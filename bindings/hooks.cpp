@@ -17,6 +17,13 @@ void for_each_hook(Object* hooks, F&& f) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(copy.object()); ++i) f(PyList_GET_ITEM(copy.object(), i));
 }
 
+std::string name_of(Object* hook) {
+  const auto text = Ref<Object>::steal(checked(PyObject_Repr(hook)));
+  const char* utf8 = PyUnicode_AsUTF8(text.object());
+  if (!utf8) throw PythonError{};
+  return utf8;
+}
+
 /// grad after all hooks of a dict; each may return a replacement.
 TensorRef through_hooks(Object* hooks, TensorRef grad) {
   for_each_hook(hooks, [&](Object* hook) {
@@ -27,7 +34,7 @@ TensorRef through_hooks(Object* hooks, TensorRef grad) {
     auto* replacement = reinterpret_cast<Tensor*>(result.release());
     auto owner = TensorRef::steal(replacement);
     if (str(replacement->sizes()) != str(grad->sizes()))
-      fail("hook has changed the size of value: from ", grad->sizes(), " to ", replacement->sizes());
+      fail("hook ", name_of(hook), " has changed the size of value from ", grad->sizes(), " to ", replacement->sizes());
     grad = std::move(owner);
   });
   return grad;

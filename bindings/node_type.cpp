@@ -136,6 +136,7 @@ PyTypeObject* make_node_type(const NodeInfo& info) {
       {Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
       {Py_tp_traverse, reinterpret_cast<void*>(node_traverse)},
       {Py_tp_clear, reinterpret_cast<void*>(node_clear)},
+      {Py_tp_getset, saved_attributes(info)},
       {0, nullptr},
   };
   // The name has to outlive the type, which lives as long as the process.

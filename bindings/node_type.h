@@ -8,6 +8,8 @@ namespace vivace {
 void init_node_type(Object* module);
 /// A type of nodes, derived from `base` or, without one, from the type of all nodes; new reference.
 PyTypeObject* make_node_subtype(const char* name, PyType_Slot* slots, PyTypeObject* base);
+/// The attributes of a kind of node that show what it saved.
+PyGetSetDef* saved_attributes(const NodeInfo& info);
 bool is_node(Object* o);
 /// The leaf of an AccumulateGrad object; null for other objects.
 Tensor* leaf_of(Object* o);

@@ -6,6 +6,7 @@
 #include "bindings/override.h"
 #include "bindings/tables.h"
 #include "runtime/autograd/grad.h"
+#include "runtime/autograd/layers.h"
 
 namespace vivace {
 
@@ -162,7 +163,9 @@ Object* tensor_array_wrap(Object*, Object* const* args, Py_ssize_t nargs) {
 Object* from_numpy(Object*, Object* array) {
   return guarded([&]() -> Object* {
     if (!is_numpy_array(array)) fail_type("expected np.ndarray (got ", Py_TYPE(array)->tp_name, ")");
-    return tensor_from_numpy(array, true).release();
+    TensorRef t = tensor_from_numpy(array, true);
+    if (tls.inference_mode) mark_inference(*t);
+    return t.release();
   });
 }
 

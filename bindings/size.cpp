@@ -48,7 +48,7 @@ Object* size_from_tuple(Object* tuple) {
   for (Py_ssize_t i = 0; i < n; ++i) {
     Object* item = PyTuple_GET_ITEM(tuple, i);
     if (PyLong_Check(item)) {
-      PyTuple_SET_ITEM(self.get(), i, Py_NewRef(item));
+      PyTuple_SET_ITEM(self.get(), i, PyBool_Check(item) ? PyLong_FromLong(item == Py_True) : Py_NewRef(item));
       continue;
     }
     int64_t value;

@@ -9,6 +9,7 @@
 #include "bindings/register_hooks.h"
 #include "generated/ops/view/regroup.h"
 #include "runtime/autograd/grad.h"
+#include "runtime/autograd/layers.h"
 #include "runtime/autograd/view.h"
 #include "runtime/dispatch/keys.h"
 
@@ -30,7 +31,13 @@ Object* get_layout(Object*, void*) {
 Object* get_ndim(Object* self, void*) { return PyLong_FromLong(tensor_of(self).ndim_); }
 Object* get_itemsize(Object* self, void*) { return PyLong_FromSize_t(tensor_of(self).item_size()); }
 Object* get_nbytes(Object* self, void*) { return PyLong_FromSize_t(tensor_of(self).nbytes()); }
-Object* get_version(Object* self, void*) { return PyLong_FromUnsignedLong(*tensor_of(self).version_); }
+Object* get_version(Object* self, void*) {
+  return guarded([&] {
+    const Tensor& t = tensor_of(self);
+    if (is_inference(t)) fail("Inference tensors do not track version counter.");
+    return PyLong_FromUnsignedLong(*t.version_);
+  });
+}
 Object* get_output_nr(Object* self, void*) { return PyLong_FromUnsignedLong(tensor_of(self).output_nr); }
 Object* get_base(Object* self, void*) {
   Tensor* base = tensor_of(self).base;
@@ -185,6 +192,8 @@ Object* is_floating_point(Object* self, Object*) { return PyBool_FromLong(is_flo
 Object* is_complex_method(Object* self, Object*) { return PyBool_FromLong(is_complex(tensor_of(self).dtype())); }
 Object* is_signed_method(Object* self, Object*) { return PyBool_FromLong(is_signed(tensor_of(self).dtype())); }
 
+Object* is_inference_method(Object* self, Object*) { return PyBool_FromLong(is_inference(tensor_of(self))); }
+
 Object* requires_grad_(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
   return guarded([&] {
     Object* given = nargs ? args[0] : kwnames ? args[nargs] : Py_True;
@@ -242,6 +251,7 @@ TensorRef retyped(const Tensor& t, PyTypeObject* type) {
   fresh->dims_ = fresh->inline_dims_;
   assume_data(*fresh, t);
   fresh->version_ = &fresh->storage_->version;
+  fresh->keys |= t.keys & bit(Key::Inference);
   return fresh;
 }
 
@@ -311,6 +321,8 @@ PyMethodDef kTensorObjectMethods[] = {
     tensor_method<"is_floating_point", is_floating_point>(METH_NOARGS),
     tensor_method<"is_complex", is_complex_method>(METH_NOARGS),
     tensor_method<"is_signed", is_signed_method>(METH_NOARGS),
+    tensor_method<"is_inference", is_inference_method>(METH_NOARGS,
+                                                       "is_inference(): whether it was made in inference mode."),
     tensor_method<"requires_grad_", requires_grad_>(
         "requires_grad_(requires_grad=True): starts or stops recording on this leaf."),
     tensor_method<"detach_", detach_>(METH_NOARGS, "Makes this tensor a leaf without history."),

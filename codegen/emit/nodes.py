@@ -211,6 +211,8 @@ def _leaf(n: NodePlan, name: str) -> tuple[Term, str]:
         line = f"const TensorRef {local} = saved_tensor(node, {k});"
         maybe = _still_optional(n, name, t)
         return (Term(f"{local}.get()", MAYBE_TENSOR) if maybe else Term(f"*{local}", TENSOR)), line
+    if t.is_tensor_list:
+        return Term(f"saved_list(node, {k})", t), ""
     present = Type(t.base, t.is_list, t.list_size, _still_optional(n, name, t), t.element_optional)
     return Term(f"unbox<{cpp.type_of(present)}>(saved_value(node, {k}))", present), ""
 

@@ -167,12 +167,12 @@ def _mask(op: OpPlan, recorded: bool) -> str:
 def _pointwise_kernel(op: OpPlan, entry: Pointwise) -> str:
     """The driver, or its short way in where the operands are the leading arguments, tensors all."""
     leading = op.schema.inputs[: len(entry.operands)]
-    plain = op.op_class == "Plain" and not (entry.choices or entry.special or entry.masks)
+    plain = op.op_class != "Out" and not (entry.choices or entry.special or entry.masks)
     tensors = all(a.type.is_tensor and not a.type.optional and a.name in entry.promoting for a in leading)
     params = [i for i, a in enumerate(op.schema.inputs) if a.name not in entry.operands]
     in_a_row = params == list(range(params[0], params[0] + len(params))) if params else True
     if plain and in_a_row and tensors and [a.name for a in leading] == list(entry.operands) and len(leading) <= 2:
-        return f"pointwise_kernel_{len(leading)}"
+        return f"pointwise_{'in_place' if op.op_class == 'InPlace' else 'kernel'}_{len(leading)}"
     return "pointwise_kernel"
 
 

@@ -73,6 +73,7 @@ class Run {
 
   static thread_local Run* current;
   uint64_t id() const { return id_; }
+  bool selective() const { return selective_; }
   bool will_compute(const Endpoint& endpoint) const {
     if (endpoint.edge) return needed(*endpoint.edge.node());
     const auto leaf = leaves_.find(endpoint.tensor);
@@ -512,6 +513,7 @@ Run& running() {
 
 uint64_t current_run() { return Run::current ? Run::current->id() : 0; }
 bool will_compute(const Endpoint& endpoint) { return running().will_compute(endpoint); }
+bool run_is_selective() { return running().selective(); }
 void call_after_run(Object* function) { running().call_after(function); }
 
 AnomalyMode anomaly_mode;

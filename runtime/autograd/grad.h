@@ -75,6 +75,8 @@ std::vector<TensorRef> run_backward(std::span<const Endpoint> roots, TensorList 
 uint64_t current_run();
 /// Whether the backward that runs in this thread computes the gradient at an endpoint. Throws if none runs.
 bool will_compute(const Endpoint& endpoint);
+/// Whether the backward that runs in this thread was given inputs. Throws if none runs.
+bool run_is_selective();
 /// Calls a Python function when the backward that runs in this thread has finished. Throws if none runs.
 void call_after_run(Object* function);
 

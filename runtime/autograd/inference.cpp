@@ -27,18 +27,21 @@ bool saves(const NodeInfo& info, int i) {
   return false;
 }
 
-void check_outside(const Op& op, const Value* args) {
+/// Outside of the mode: refuses what inference tensors can't do; whether a call can be recorded. That some inference
+/// tensor requires grad is no reason to.
+bool check_outside(const Op& op, const Value* args) {
   bool recording = false;
   for_each_tensor(op, args, [&](const Tensor& t, int i) {
-    recording |= t.requires_grad();
+    recording |= t.requires_grad() && !is_inference(t);
     if (op.args[i].is_mutated && is_inference(t))
       fail("Inplace update to inference tensor outside InferenceMode is not allowed: ", op.name,
            "() would change one. You can make a clone to get a normal tensor before doing inplace update.");
   });
-  if (!recording || !tls.grad_mode || !op.node) return;
+  if (!recording || !tls.grad_mode || !op.node) return recording;
   for_each_tensor(op, args, [&](const Tensor& t, int i) {
     if (is_inference(t) && saves(*op.node, i)) refuse_inference_save();
   });
+  return true;
 }
 
 }  // namespace
@@ -52,10 +55,11 @@ void refuse_inference_save() {
 void set_inference_mode(bool on) {
   tls.inference_mode = on;
   tls.include = on ? tls.include | bit(Key::Inference) : tls.include & ~bit(Key::Inference);
+  tls.exclude = on ? tls.exclude | bit(Key::Autograd) : tls.exclude & ~bit(Key::Autograd);
 }
 
 Object* inference_kernel(const Op& op, KeySet keys, Value* args) {
-  if (!tls.inference_mode) check_outside(op, args);
+  if (!tls.inference_mode && !check_outside(op, args)) keys &= ~bit(Key::Autograd);
   Object* result = redispatch(op, keys & below(Key::Inference), args);
   const bool marks = op.op_class == OpClass::Plain  ? tls.inference_mode
                      : op.op_class == OpClass::View ? is_inference(*args[0].tensor)

@@ -109,6 +109,8 @@ struct Node : Object {
 /// A saved tensor, checked against its version and, when a graph is being made, connected to its history. Throws if it
 /// was modified. The engine has made sure that the values are still there.
 TensorRef saved_tensor(Node& node, int k);
+/// The same for a list of tensors, null for None; the versions that they had stand behind the list.
+TensorList saved_list(Node& node, int k);
 /// The k-th saved value that is no tensor.
 inline const Value& saved_value(Node& node, int k) { return node.saved()[k]; }
 

@@ -1,4 +1,5 @@
 // Recording: the kernels for Key::Autograd, which serve every operator by walking its NodeInfo.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -53,6 +54,34 @@ T* copy_list(const T* from, int64_t n) {
   return to;
 }
 
+/// The tensors, and behind them their versions; see saved_list.
+void save_list(Value& slot, TensorList list) {
+  char* memory = static_cast<char*>(std::malloc(list.size() * (sizeof(Tensor*) + sizeof(uint32_t)) + 1));
+  auto** tensors = reinterpret_cast<Tensor**>(memory);
+  auto* versions = reinterpret_cast<uint32_t*>(memory + list.size_bytes());
+  for (size_t i = 0; i < list.size(); ++i) {
+    Tensor* t = tensors[i] = list[i];
+    versions[i] = 0;
+    if (!t) continue;
+    Py_INCREF(t);
+    t->keys |= bit(Key::Watched);
+    versions[i] = *t->version_;
+  }
+  slot = Value::of(TensorList(tensors, list.size()));
+}
+
+/// For each tensor its number of dims, then its sizes.
+void save_list_sizes(Value& slot, TensorList list) {
+  size_t n = 0;
+  for (const Tensor* t : list) n += 1 + t->ndim_;
+  auto* sizes = static_cast<int64_t*>(std::malloc(n * sizeof(int64_t) + 1));
+  slot = Value::of(IntList(sizes, n));
+  for (const Tensor* t : list) {
+    *sizes++ = t->ndim_;
+    sizes = std::copy_n(t->dims_, t->ndim_, sizes);
+  }
+}
+
 /// Owns what a saved list, string or object refers to.
 [[gnu::noinline]] void own(Value& slot) {
   switch (slot.tag) {
@@ -69,8 +98,7 @@ T* copy_list(const T* from, int64_t n) {
       slot.chars = copy_list(slot.chars, slot.count);
       break;
     case Tag::TensorList:
-      slot.tensors = copy_list(slot.tensors, slot.count);
-      for (Tensor* t : slot.tensor_list()) Py_XINCREF(t);
+      save_list(slot, slot.tensor_list());
       break;
     case Tag::Object:
       Py_INCREF(slot.object);
@@ -92,6 +120,8 @@ inline void save_argument(Value& slot, SaveSpec spec, const Value* args) {
     } else if (arg.tag > Tag::Tensor) {
       own(slot);
     }
+  } else if (arg.tag == Tag::TensorList) {
+    save_list_sizes(slot, arg.tensor_list());
   } else if (arg.tensor) {
     slot = spec.from == SaveFrom::ArgDType ? Value::of(arg.tensor->dtype()) : Value::of(arg.tensor->sizes());
     own(slot);
@@ -285,6 +315,8 @@ void set_requires_grad(Tensor& t, bool value) {
   }
   if (value && !is_differentiable(t.dtype()))
     fail("only Tensors of floating point and complex dtype can require gradients, got ", t.dtype());
+  if (value && is_inference(t) && !tls.inference_mode)
+    fail("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (value) {
     t.keys |= bit(Key::Autograd);
     track(t);

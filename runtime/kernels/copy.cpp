@@ -19,6 +19,7 @@ namespace kernels {
 namespace {
 
 constexpr int64_t kGrain = 32768;      // elements that are worth a thread
+constexpr int64_t kSmallFill = 1024;   // elements that are filled without a nest of loops
 constexpr int64_t kBlockBytes = 4096;  // of the two buffers that a strided conversion goes through
 constexpr int64_t kTile = 16;          // side of the squares that a transposing copy moves
 
@@ -230,8 +231,12 @@ void fill_strided(Tensor& dst, const Scalar& value) {
   alignas(16) char element[16];
   store_scalar(dst.dtype(), element, value);
   visit_bits(dst.dtype(), [&]<class T>() {
-    const Nest<1> nest = make_nest<1>(dst.sizes(), {&dst});
     const T x = *reinterpret_cast<const T*>(element);
+    if (dst.row_major_ && dst.numel() <= kSmallFill) {
+      std::fill_n(dst.data<T>(), dst.numel(), x);
+      return;
+    }
+    const Nest<1> nest = make_nest<1>(dst.sizes(), {&dst});
     if (nest.ndim <= 1) {
       const int64_t step = nest.inner_strides()[0];
       return parallel_for(0, nest.inner_size(), kGrain, [&](int64_t begin, int64_t end) {

@@ -1,5 +1,6 @@
 // Views that regroup or reinterpret: view, as_strided, view_as_real and so on.
 #include "generated/kernels/view/regroup.h"
+#include "runtime/dispatch/keys.h"
 #include "runtime/kernels/view_shape.h"
 
 namespace vivace::kernels {
@@ -79,7 +80,11 @@ TensorRef view(Tensor& self, IntList size) {
 
 TensorRef alias(Tensor& self) { return make_view(self, self.sizes(), self.strides(), self.storage_offset()); }
 
-TensorRef detach(Tensor& self) { return vivace::alias(self); }
+TensorRef detach(Tensor& self) {
+  TensorRef t = vivace::alias(self);
+  t->keys |= self.keys & bit(Key::Watched);  // what is written by way of the alias is noted too
+  return t;
+}
 
 TensorRef as_strided(Tensor& self, IntList size, IntList stride, std::optional<int64_t> storage_offset) {
   if (size.size() != stride.size()) fail("mismatch in length of strides and shape");

@@ -48,10 +48,12 @@ inline bool is_special(const Value& self, const Value& v, double x) {
 /// (writes the last argument), check overlap, cast and shape, and raise the version of what they write.
 Object* pointwise_kernel(const Op& op, KeySet keys, Value* args);
 Object* pointwise_meta(const Op& op, KeySet keys, Value* args);
-/// The same for OpClass Plain where the operands are the first one or two arguments, tensors both, and no variants are
-/// to choose from.
+/// The same for OpClass Plain, and for InPlace, where the operands are the first one or two arguments, tensors both,
+/// and no variants are to choose from.
 Object* pointwise_kernel_1(const Op& op, KeySet keys, Value* args);
 Object* pointwise_kernel_2(const Op& op, KeySet keys, Value* args);
+Object* pointwise_in_place_1(const Op& op, KeySet keys, Value* args);
+Object* pointwise_in_place_2(const Op& op, KeySet keys, Value* args);
 
 /// Runs the loops without an operator: fused derivatives. Returns a new reference.
 Tensor* pointwise(const PointwiseInfo& info, const Value* args);

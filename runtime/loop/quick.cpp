@@ -45,20 +45,56 @@ void splat(char* to, DType dtype, const Value& v, int64_t n) {
   visit_bits(dtype, [&]<class T>() { std::fill_n(reinterpret_cast<T*>(to), n, *reinterpret_cast<const T*>(one)); });
 }
 
-/// The end of `quick` where operands are numbers; apart, because its buffers make a large frame.
-[[gnu::noinline]] void with_numbers(const PointwiseInfo& info, const Value* args, DType dtype, int64_t n, char** p,
-                                    Loop loop) {
+/// Whether b can be repeated to a's shape.
+bool broadcasts_to(const Tensor& b, const Tensor& a) {
+  const int missing = a.ndim_ - b.ndim_;
+  if (missing < 0) return false;
+  for (int d = 0; d < b.ndim_; ++d)
+    if (b.dims_[d] != a.dims_[missing + d] && b.dims_[d] != 1) return false;
+  return true;
+}
+
+/// b's elements, repeated to a's shape, in row-major order.
+template <class T>
+void expand(T* to, const Tensor& b, const Tensor& a) {
+  const int n = a.ndim_, missing = n - b.ndim_;
+  int64_t strides[kMaxDims], index[kMaxDims] = {};
+  for (int d = 0; d < n; ++d) {
+    const int at = d - missing;
+    strides[d] = at < 0 || b.dims_[at] != a.dims_[d] ? 0 : b.dims_[b.ndim_ + at];
+  }
+  const int64_t inner = a.dims_[n - 1], step = strides[n - 1];
+  const T* from = b.data<T>();
+  for (int64_t left = a.numel_; left > 0; left -= inner) {
+    for (int64_t i = 0; i < inner; ++i) *to++ = from[i * step];
+    for (int d = n - 2; d >= 0; --d) {
+      from += strides[d];
+      if (++index[d] < a.dims_[d]) break;
+      from -= index[d] * strides[d];
+      index[d] = 0;
+    }
+  }
+}
+
+/// The end of `quick` where operands are numbers, or tensors to be repeated to a's shape (marked by a null in p);
+/// apart, because its buffers make a large frame.
+[[gnu::noinline]] void with_buffers(const PointwiseInfo& info, const Value* args, DType dtype, const Tensor& a,
+                                    char** p, Loop loop) {
   alignas(64) char buffers[kSplatOperands][kSplat * 8];
-  int numbers = 0;
+  int used = 0;
   for (int k = 0; k < info.noperands; ++k) {
+    if (p[k + 1]) continue;
     const Value& v = args[info.operands[k]];
-    if (is_tensor(v)) continue;
-    splat(buffers[numbers], dtype, v, n);
-    p[k + 1] = buffers[numbers++];
+    char* buffer = buffers[used++];
+    if (is_tensor(v))
+      visit_bits(v.tensor->dtype_, [&]<class T>() { expand(reinterpret_cast<T*>(buffer), *v.tensor, a); });
+    else
+      splat(buffer, dtype, v, a.numel_);
+    p[k + 1] = buffer;
   }
   Scalar params[kMaxParams];
   for (int k = 0; k < info.nparams; ++k) params[k] = args[info.params[k]].scalar();
-  loop(p, n, params);
+  loop(p, a.numel_, params);
 }
 
 /// Whether the tensors have one dtype and shape and are row-major, not empty and small.
@@ -93,44 +129,69 @@ inline Object* alike_kernel(const Op& op, KeySet keys, Value* args) {
   return out;
 }
 
+template <int N>
+inline Object* alike_in_place(const Op& op, KeySet keys, Value* args) {
+  const auto& info = *static_cast<const PointwiseInfo*>(op.functional->data);
+  Tensor& a = *args[0].tensor;
+  const PointwiseRow& row = info.rows[int(a.dtype_)];
+  if (row.compute != uint8_t(a.dtype_) || row.native != uint8_t(a.dtype_) || row.result != uint8_t(a.dtype_) ||
+      !alike<N>(args))
+    return pointwise_kernel(op, keys, args);
+  char* p[N + 1] = {a.data_};
+  for (int k = 0; k < N; ++k) {
+    const Tensor& b = *args[k].tensor;
+    if (b.storage_ == a.storage_ && b.data_ != a.data_) return pointwise_kernel(op, keys, args);
+    p[k + 1] = b.data_;
+  }
+  if (info.check) info.check(args);
+  loop_table[row.loop](p, a.numel_, &args[info.params[0]].scalar());
+  bump_version(a);
+  check_division();
+  return Py_NewRef(&a);
+}
+
 }  // namespace
 
 Tensor* quick(const PointwiseInfo& info, const Value* args, Tensor* into) {
   const int first = info.masks & 1;  // a condition says nothing of the dtype
   const Value& v0 = args[info.operands[first]];
   if (!is_tensor(v0)) return nullptr;
-  const Tensor& a = *v0.tensor;
-  const PointwiseRow& row = info.rows[int(a.dtype_)];
+  const DType dtype = v0.tensor->dtype_;
+  const PointwiseRow& row = info.rows[int(dtype)];
+  if (row.compute != uint8_t(dtype) || row.native != row.result || info.followers != info.masks) return nullptr;
+  const Tensor* whole = into ? into : v0.tensor;  // has the result's shape
+  if (!into)
+    for (int k = 0; k < info.noperands; ++k) {
+      const Value& v = args[info.operands[k]];
+      if (is_tensor(v) && (v.tensor->numel_ > whole->numel_ || v.tensor->ndim_ > whole->ndim_)) whole = v.tensor;
+    }
+  const Tensor& a = *whole;
   const int64_t n = a.numel_;
-  if (row.compute != uint8_t(a.dtype_) || row.native != row.result || info.followers != info.masks || n > kQuickNumel ||
-      n == 0 || !a.row_major_)
-    return nullptr;
+  if (n == 0 || n > kQuickNumel || !a.row_major_) return nullptr;
   char* p[kMaxOperands + 1];
-  int numbers = 0;
+  int buffers = 0;
   for (int k = 0; k < info.noperands; ++k) {
     const Value& v = args[info.operands[k]];
     if (is_tensor(v)) [[likely]] {
       const Tensor& b = *v.tensor;
+      if (b.dtype_ != (info.masks >> k & 1 ? DType::Bool : dtype)) return nullptr;
       p[k + 1] = b.data_;
-      if (&b == &a) continue;
-      const DType wanted = info.masks >> k & 1 ? DType::Bool : a.dtype_;
-      if (b.dtype_ != wanted || !same_layout(a, b)) return nullptr;
-      if (into && b.storage_ == into->storage_ && b.data_ != into->data_) return nullptr;
-    } else {
-      if (n > kSplat || numbers == kSplatOperands || item_size(a.dtype_) > 8 || !keeps(a.dtype_, v)) return nullptr;
-      ++numbers;
+      const bool alike = &b == &a || same_layout(a, b);
+      if (into && b.storage_ == into->storage_ && !(alike && b.data_ == into->data_)) return nullptr;
+      if (alike) continue;
+      if (!b.row_major_ || !broadcasts_to(b, a)) return nullptr;
+    } else if (!keeps(dtype, v)) {
+      return nullptr;
     }
+    if (n > kSplat || buffers == kSplatOperands || item_size(dtype) > 8) return nullptr;
+    p[k + 1] = nullptr;
+    ++buffers;
   }
-  Tensor* out;
-  if (into == nullptr) {
-    out = empty_row_major_like(a, DType(row.result));
-  } else {
-    if (into->dtype_ != DType(row.result)) return nullptr;
-    out = into;
-  }
+  if (into && into->dtype_ != DType(row.result)) return nullptr;
+  Tensor* out = into ? into : empty_row_major_like(a, DType(row.result));
   p[0] = out->data_;
-  if (numbers > 0) {
-    with_numbers(info, args, a.dtype_, n, p, loop_table[row.loop]);
+  if (buffers > 0) {
+    with_buffers(info, args, dtype, a, p, loop_table[row.loop]);
     return out;
   }
   Scalar params[kMaxParams];
@@ -142,11 +203,12 @@ Tensor* quick(const PointwiseInfo& info, const Value* args, Tensor* into) {
 Object* pointwise_kernel_1(const Op& op, KeySet keys, Value* args) { return alike_kernel<1>(op, keys, args); }
 Object* pointwise_kernel_2(const Op& op, KeySet keys, Value* args) { return alike_kernel<2>(op, keys, args); }
 
-void check_division() {
-  if (integer_division_by_zero) [[unlikely]] {
-    integer_division_by_zero = 0;
-    raise(ErrorKind::Runtime, "ZeroDivisionError");
-  }
+Object* pointwise_in_place_1(const Op& op, KeySet keys, Value* args) { return alike_in_place<1>(op, keys, args); }
+Object* pointwise_in_place_2(const Op& op, KeySet keys, Value* args) { return alike_in_place<2>(op, keys, args); }
+
+void raise_division() {
+  integer_division_by_zero = 0;
+  raise(ErrorKind::Runtime, "ZeroDivisionError");
 }
 
 }  // namespace vivace

@@ -7,7 +7,11 @@ namespace vivace {
 /// Loops leave a note here when they divide an integer by zero.
 extern int integer_division_by_zero;
 /// Throws if a loop left that note.
-void check_division();
+[[noreturn]] void raise_division();
+inline void check_division() {
+  if (integer_division_by_zero) [[unlikely]]
+    raise_division();
+}
 
 inline bool is_tensor(const Value& v) { return v.tag == Tag::Tensor; }
 

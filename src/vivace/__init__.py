@@ -60,6 +60,17 @@ _tensor.install()
 globals().update(_tensor.typed_classes() | LEGACY_CLASSES)
 globals().update({k: v for k, v in vars(functional).items() if getattr(v, "__module__", "") == functional.__name__})
 
+
+def is_anomaly_enabled():
+    """Whether anomaly mode of autograd is on."""
+    return _C._get_anomaly()[0]
+
+
+def is_anomaly_check_nan_enabled():
+    """Whether anomaly mode, where it is on, looks for NaN."""
+    return _C._get_anomaly()[1]
+
+
 # Functions that bring modules of their own with them.
 load = lazy_function("vivace.serialization", "load")
 save = lazy_function("vivace.serialization", "save")

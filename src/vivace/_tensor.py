@@ -42,7 +42,7 @@ def __deepcopy__(self, memo):
     memo[id(self)] = result
     from copy import deepcopy
 
-    if self.grad is not None:
+    if self.grad is not None and not isinstance(self, _C.Parameter):  # as in PyTorch: copies of models start afresh
         result.grad = deepcopy(self.grad, memo)
     if self.__dict__:
         result.__dict__.update(deepcopy(self.__dict__, memo))
@@ -76,6 +76,9 @@ def type_(self, dtype=None, non_blocking=False):
             raise ValueError(f"invalid type: {dtype!r}")
         dtype = dtypes[dtype]
     return self.to(getattr(dtype, "dtype", dtype))
+
+
+type_.__name__ = type_.__qualname__ = "type"
 
 
 def storage(self):

@@ -24,23 +24,25 @@
 
 namespace vivace::formulas {
 
-std::vector<TensorRef> cat_backward(Tensor& g, TensorList tensors, int64_t dim) {
+/// `sizes` lists the tensors: for each its number of dims, then its sizes.
+std::vector<TensorRef> cat_backward(Tensor& g, IntList sizes, int64_t dim) {
   std::vector<TensorRef> parts;
-  parts.reserve(tensors.size());
   const int64_t d = wrap_dim(dim, g.dim());
   int64_t start = 0;
-  for (Tensor* t : tensors) {
-    if (t->dim() == 1 && t->numel() == 0) {
-      parts.push_back(ops::zeros(t->sizes(), g.dtype(), g.device()));
+  for (size_t at = 0; at < sizes.size();) {
+    const size_t ndim = size_t(sizes[at]);
+    const IntList own = sizes.subspan(at + 1, ndim);
+    at += 1 + ndim;
+    if (ndim == 1 && own[0] == 0) {
+      parts.push_back(ops::zeros(own, g.dtype(), g.device()));
       continue;
     }
-    const int64_t length = t->size(d);
-    parts.push_back(ops::narrow(g, d, start, length));
-    start += length;
+    parts.push_back(ops::narrow(g, d, start, own[size_t(d)]));
+    start += own[size_t(d)];
   }
   return parts;
 }
-std::vector<TensorRef> stack_backward(Tensor& g, TensorList, int64_t dim) { return ops::unbind_int(g, dim); }
+std::vector<TensorRef> stack_backward(Tensor& g, int64_t dim) { return ops::unbind_int(g, dim); }
 
 TensorRef repeat_backward(Tensor& g, IntList self_sizes, IntList repeats) {
   if (g.numel() == 0) return ops::zeros(self_sizes, g.dtype(), g.device());

@@ -1,16 +1,51 @@
 """torch.autograd: gradients on demand."""
 
 from vivace import _C
-from vivace._lazy import submodule
+from vivace._lazy import lazily
 from vivace.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-Variable = _C.Tensor
+__all__ = [
+    "Function",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "grad",
+    "gradgradcheck",
+    "inference_mode",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]
 
-__all__ = ["Variable", "backward", "enable_grad", "grad", "inference_mode", "no_grad", "set_grad_enabled"]
+
+class _Engine:
+    """What programs know as the engine: it takes callbacks for the end of the backward that is running."""
+
+    queue_callback = staticmethod(_C._queue_callback)
+    is_checkpoint_valid = staticmethod(lambda: not _C._run_is_selective())
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, obj):
+        return isinstance(obj, _C.Tensor)
+
+
+class Variable(metaclass=_VariableMeta):
+    """The old name of tensors that take part in autograd: calling it gives a tensor."""
+
+    _execution_engine = _Engine()
+
+    def __new__(cls, data, requires_grad=False, volatile=None):
+        tensor = data.detach()
+        return tensor.requires_grad_() if requires_grad else tensor
 
 
 def _as_tuple(tensors):
-    return (tensors,) if isinstance(tensors, _C.Tensor) or tensors is None else tuple(tensors)
+    # A GradientEdge is a tuple that stands for one tensor.
+    if isinstance(tensors, _C.Tensor) or tensors is None or hasattr(tensors, "ownership_token"):
+        return (tensors,)
+    return tuple(tensors)
 
 
 def _gradients(grads, count, function):
@@ -52,12 +87,13 @@ def grad(
         if allow_unused is False:
             raise ValueError("grad: materialize_grads=True needs allow_unused=True, or none given")
         allow_unused = True
-    if is_grads_batched:
-        raise NotImplementedError("vivace does not have is_grads_batched=True of torch.autograd.grad")
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     if not inputs:
         raise ValueError("grad requires non-empty inputs.")
     keep = create_graph if retain_graph is None else retain_graph
+    if is_grads_batched:
+        weights = _gradients(grad_outputs, len(outputs), "grad")
+        return _batched_grad(outputs, inputs, weights, keep, create_graph, allow_unused, materialize_grads)
     weights = _gradients(grad_outputs, len(outputs), "grad")
     grads = _C.run_backward(outputs, weights, keep, create_graph, inputs, bool(allow_unused), False)
     if materialize_grads:
@@ -67,5 +103,32 @@ def grad(
     return grads
 
 
-def __getattr__(name):
-    return submodule("vivace.autograd", name)
+def _batched_grad(outputs, inputs, weights, keep, create_graph, allow_unused, materialize):
+    """`grad` for each set of weights along their first dimension; the results are stacked along theirs."""
+    import vivace
+
+    count = next(len(w) for w in weights if w is not None)
+    rows = [
+        grad(
+            outputs,
+            inputs,
+            [None if w is None else w[i] for w in weights],
+            keep or i + 1 < count,
+            create_graph,
+            allow_unused,
+            materialize_grads=materialize,
+        )
+        for i in range(count)
+    ]
+    return tuple(None if column[0] is None else vivace.stack(column) for column in zip(*rows, strict=True))
+
+
+__getattr__ = lazily(
+    "vivace.autograd",
+    {
+        "Function": "vivace.autograd.function",
+        "detect_anomaly": "vivace.autograd.anomaly_mode",
+        "set_detect_anomaly": "vivace.autograd.anomaly_mode",
+        "gradgradcheck": "vivace.autograd.gradcheck",
+    },
+)

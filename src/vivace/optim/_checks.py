@@ -22,8 +22,3 @@ def betas(pair):
     for index, beta in enumerate(pair):
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
-
-
-def not_differentiable(differentiable):
-    if differentiable:
-        raise NotImplementedError("vivace does not have differentiable=True of optimizers")

@@ -2,6 +2,7 @@
 
 import vivace
 
+from . import _recorded
 from .optimizer import Optimizer
 
 
@@ -17,14 +18,17 @@ class PerParameter(Optimizer):
 
     def step(self, closure=None):
         loss = self._loss_of(closure)
-        with vivace.no_grad():
-            for group in self.param_groups:
+        for group in self.param_groups:
+            recorded = bool(group.get("differentiable"))
+            with vivace.set_grad_enabled(recorded):
                 for p in group["params"]:
                     if p.grad is None:
                         continue
                     state = self.state[p]
                     if not state:
                         state.update(self._first_state(p, group))
+                    if recorded:
+                        _recorded.renew(state)
                     grad = -p.grad if group.get("maximize") else p.grad
                     self._update(p, grad, state, group)
         return loss

@@ -19,7 +19,6 @@ class Adadelta(PerParameter):
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
         _checks.at_least_zero(epsilon_value=eps, weight_decay_value=weight_decay)
-        _checks.not_differentiable(differentiable)
         defaults = {
             "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
@@ -34,6 +33,6 @@ class Adadelta(PerParameter):
         grad = decayed(p, grad, group)
         rho, eps = group["rho"], group["eps"]
         square_avg = state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
-        delta = state["acc_delta"].add(eps).sqrt_().div_(square_avg.add(eps).sqrt_()).mul_(grad)
+        delta = state["acc_delta"].add(eps).sqrt() / square_avg.add(eps).sqrt() * grad
         state["acc_delta"].mul_(rho).addcmul_(delta, delta, value=1 - rho)
         p.add_(delta, alpha=-float(group["lr"]))

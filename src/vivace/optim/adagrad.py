@@ -18,7 +18,6 @@ class Adagrad(PerParameter):
         _checks.learning_rate(lr)
         _checks.at_least_zero(lr_decay_value=lr_decay, weight_decay_value=weight_decay)
         _checks.at_least_zero(initial_accumulator_value=initial_accumulator_value, epsilon_value=eps)
-        _checks.not_differentiable(differentiable)
         defaults = {
             "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
@@ -43,4 +42,4 @@ class Adagrad(PerParameter):
         grad = decayed(p, grad, group)
         rate = float(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
         total = state["sum"].addcmul_(grad, grad, value=1)
-        p.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-rate)
+        p.addcdiv_(grad, total.sqrt() + group["eps"], value=-rate)

@@ -2,7 +2,7 @@
 
 import vivace
 
-from . import _checks
+from . import _checks, _recorded
 from .optimizer import Optimizer
 
 __all__ = ["Adam"]
@@ -28,7 +28,6 @@ class Adam(Optimizer):
         _checks.at_least_zero(epsilon_value=eps)
         _checks.betas(betas)
         _checks.at_least_zero(weight_decay_value=weight_decay)
-        _checks.not_differentiable(differentiable)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
@@ -72,6 +71,9 @@ class Adam(Optimizer):
     def step(self, closure=None):
         loss = self._loss_of(closure)
         for number, group in enumerate(self.param_groups):
+            if group.get("differentiable"):
+                _recorded.step(self, group, _recorded.adam)
+                continue
             plan = self._plan_of(number, group, self._build_plan, group["amsgrad"])
             beta1, beta2 = group["betas"]
             vivace._fused_adam_(

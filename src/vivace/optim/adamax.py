@@ -19,7 +19,6 @@ class Adamax(PerParameter):
         _checks.at_least_zero(epsilon_value=eps)
         _checks.betas(betas)
         _checks.at_least_zero(weight_decay_value=weight_decay)
-        _checks.not_differentiable(differentiable)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
@@ -35,5 +34,5 @@ class Adamax(PerParameter):
         beta1, beta2 = group["betas"]
         exp_avg = state["exp_avg"].lerp_(grad, 1 - beta1)
         exp_inf = state["exp_inf"]
-        exp_inf.copy_(vivace.maximum(exp_inf.mul_(beta2), grad.abs().add_(group["eps"])))
+        exp_inf.copy_(vivace.maximum(exp_inf * beta2, grad.abs().add_(group["eps"])))
         p.addcdiv_(exp_avg, exp_inf, value=-float(group["lr"]) / (1 - beta1**step))

@@ -17,7 +17,6 @@ class ASGD(PerParameter):
     ):  # fmt: skip
         _checks.learning_rate(lr)
         _checks.at_least_zero(weight_decay_value=weight_decay)
-        _checks.not_differentiable(differentiable)
         defaults = {
             "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,

@@ -19,7 +19,6 @@ class NAdam(PerParameter):
         _checks.at_least_zero(epsilon_value=eps)
         _checks.betas(betas)
         _checks.at_least_zero(weight_decay_value=weight_decay, momentum_decay_value=momentum_decay)
-        _checks.not_differentiable(differentiable)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
             "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach,
@@ -47,6 +46,6 @@ class NAdam(PerParameter):
         mu_product = state["mu_product"].mul_(mu).item()
         exp_avg = state["exp_avg"].lerp_(grad, 1 - beta1)
         exp_avg_sq = state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        scale = exp_avg_sq.div(1 - beta2**step).sqrt_().add_(group["eps"])
+        scale = exp_avg_sq.div(1 - beta2**step).sqrt() + group["eps"]
         p.addcdiv_(grad, scale, value=-lr * (1.0 - mu) / (1.0 - mu_product))
         p.addcdiv_(exp_avg, scale, value=-lr * mu_next / (1.0 - mu_product * mu_next))

@@ -19,7 +19,6 @@ class RAdam(PerParameter):
         _checks.at_least_zero(epsilon_value=eps)
         _checks.betas(betas)
         _checks.at_least_zero(weight_decay_value=weight_decay)
-        _checks.not_differentiable(differentiable)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
@@ -46,7 +45,7 @@ class RAdam(PerParameter):
         rho = rho_inf - 2 * step * beta2**step / correction2
         if rho > 5.0:
             rectified = ((rho - 4) * (rho - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho)) ** 0.5
-            scale = correction2**0.5 / exp_avg_sq.sqrt().add_(group["eps"])
+            scale = correction2**0.5 / (exp_avg_sq.sqrt() + group["eps"])
             p.add_(update * lr * scale * rectified, alpha=-1.0)
         else:
             p.add_(update * lr, alpha=-1.0)

@@ -19,7 +19,6 @@ class RMSprop(PerParameter):
         _checks.at_least_zero(
             epsilon_value=eps, momentum_value=momentum, weight_decay_value=weight_decay, alpha_value=alpha
         )
-        _checks.not_differentiable(differentiable)
         defaults = {
             "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
             "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
@@ -42,10 +41,10 @@ class RMSprop(PerParameter):
         square_avg = state["square_avg"].mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
             grad_avg = state["grad_avg"].lerp_(grad, 1 - alpha)
-            scale = square_avg.addcmul(grad_avg, grad_avg, value=-1).sqrt_()
+            scale = square_avg.addcmul(grad_avg, grad_avg, value=-1).sqrt()
         else:
             scale = square_avg.sqrt()
-        scale.add_(group["eps"])
+        scale = scale + group["eps"]
         lr = float(group["lr"])
         if group["momentum"] > 0:
             buffer = state["momentum_buffer"].mul_(group["momentum"]).addcdiv_(grad, scale)

@@ -2,7 +2,7 @@
 
 import vivace
 
-from . import _checks
+from . import _checks, _recorded
 from .optimizer import Optimizer
 
 __all__ = ["SGD"]
@@ -23,7 +23,6 @@ class SGD(Optimizer):
     ):  # fmt: skip
         _checks.learning_rate(lr)
         _checks.at_least_zero(momentum_value=momentum, weight_decay_value=weight_decay)
-        _checks.not_differentiable(differentiable)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = {
@@ -59,6 +58,9 @@ class SGD(Optimizer):
     def step(self, closure=None):
         loss = self._loss_of(closure)
         for number, group in enumerate(self.param_groups):
+            if group.get("differentiable"):
+                _recorded.step(self, group, _recorded.sgd)
+                continue
             plan = self._plan_of(number, group, self._build_plan, group["momentum"] != 0)
             options = {
                 "lr": float(group["lr"]),

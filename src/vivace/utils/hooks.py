@@ -1,11 +1,12 @@
 """Handles of registered hooks, and the backward hooks of modules.
 
 A module's full backward hook sees the gradients of all inputs and outputs at once. Inputs and outputs therefore pass
-through one identity each, whose hooks meet in a `BackwardHook` made for that call.
+through one identity each, whose node's hooks meet in a `BackwardHook` made for that call.
 """
 
 from _weakref import ref
 from collections import OrderedDict
+from functools import cache
 from itertools import count
 
 
@@ -72,26 +73,22 @@ def unserializable_hook(f):
     return f
 
 
-def _observed(tensors, hook):
-    """The tensors through an identity, at which `hook` sees all of their gradients and may give others."""
-    if len(tensors) == 1:
-        alias = tensors[0].view_as(tensors[0])
-        alias.register_hook(lambda grad: (hook((grad,)) or (None,))[0])
-        return (alias,)
-    import vivace
+@cache
+def _identity():
+    """A Function that gives its arguments back: its node sees all of their gradients together."""
+    from vivace.autograd.function import Function
 
-    class BackwardHookFunction(vivace.autograd.Function):
+    class BackwardHookFunction(Function):
         @staticmethod
         def forward(ctx, *args):
-            return tuple(a.detach() for a in args)
+            ctx.mark_non_differentiable(*(a for a in args if not a.requires_grad))
+            return args
 
         @staticmethod
         def backward(ctx, *grads):
             return grads
 
-    outputs = BackwardHookFunction.apply(*tensors)
-    outputs[0].grad_fn.register_prehook(hook)
-    return outputs
+    return BackwardHookFunction
 
 
 class BackwardHook:
@@ -106,29 +103,35 @@ class BackwardHook:
         self.n_outputs = self.n_inputs = -1
 
     def setup_input_hook(self, args):
-        args, self.inputs_index, self.n_inputs = self._attach(args, self._hook_inputs)
+        args, self.inputs_index, self.n_inputs, node = self._attach(args)
+        if node is not None:
+            node.register_hook(self._hook_inputs)
         return args
 
     def setup_output_hook(self, result):
         is_tuple = isinstance(result, tuple)
-        outputs, self.outputs_index, self.n_outputs = self._attach(
-            result if is_tuple else (result,), self._hook_outputs
-        )
+        outputs, self.outputs_index, self.n_outputs, node = self._attach(result if is_tuple else (result,))
+        if node is not None:
+            node.register_prehook(self._hook_outputs)
         return outputs if is_tuple else outputs[0]
 
-    def _attach(self, args, hook):
+    def _attach(self, args):
+        """The arguments, tensors among them through an identity; which are tensors, how many arguments there are, and
+        the identity's node, None without gradients.
+        """
         from vivace import Tensor, is_grad_enabled
 
-        index = [i for i, arg in enumerate(args) if isinstance(arg, Tensor) and arg.requires_grad]
-        if not index or not is_grad_enabled():
-            return args, None, len(args)
-        tensors = _observed(tuple(args[i] for i in index), hook)
+        index = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
+        if not is_grad_enabled() or not any(args[i].requires_grad for i in index):
+            return args, None, len(args), None
+        tensors = _identity().apply(*(args[i] for i in index))
         changed = list(args)
         for i, tensor in zip(index, tensors, strict=True):
             changed[i] = tensor
         if type(args) is not tuple and isinstance(args, tuple):
             changed = type(args)(*changed)  # a named tuple
-        return tuple(changed) if type(args) is tuple else changed, index, len(args)
+        node = next(t.grad_fn for t in tensors if t.requires_grad)
+        return tuple(changed) if type(args) is tuple else changed, index, len(args), node
 
     @staticmethod
     def _spread(values, index, size):
@@ -172,7 +175,7 @@ class BackwardHook:
             self.grad_outputs = None
         return self._gather(given, self.outputs_index, self.n_outputs, "grad_output") if changed else None
 
-    def _hook_inputs(self, grads):
+    def _hook_inputs(self, grads, _):
         if self.grad_outputs is None:
             return None  # the outputs took no part in this backward
         replaced = self._run(self._spread(grads, self.inputs_index, self.n_inputs))

@@ -210,3 +210,30 @@ def test_retain_grad():
     y.retain_grad()
     (y * 3).sum().backward()
     assert y.grad.item() == 3.0
+
+
+def test_batched_gradients_are_stacked():
+    x, unused = leaf(1.0, 2.0), leaf(1.0)
+    weights = torch.tensor([[1.0, 0.0], [0.0, 10.0], [1.0, 1.0]])
+    gx, none = torch.autograd.grad(x * x, (x, unused), weights, is_grads_batched=True, allow_unused=True)
+    assert gx.tolist() == [[2.0, 0.0], [0.0, 40.0], [2.0, 4.0]] and none is None
+
+
+def test_leaf_that_no_longer_requires_grad():
+    x, y = leaf(1.0), leaf(2.0)
+    z = (x * y).sum()
+    y.requires_grad_(False)
+    z.backward()
+    assert x.grad.item() == 2.0 and y.grad is None
+
+
+def test_cat_keeps_sizes_and_not_its_inputs():
+    x = leaf(1.0, 2.0)
+    part = x * 1
+    reference = weakref.ref(part)
+    y = torch.cat([part, torch.empty(0), part.detach() * 2])
+    part.mul_(3)  # what backward does not need may change
+    del part
+    assert reference() is None
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
