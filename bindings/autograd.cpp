@@ -245,7 +245,7 @@ Object* tensor_backward(Object* self, Object* const* args, Py_ssize_t nargs, Obj
     std::vector<Endpoint> inputs;
     if (given[3] && given[3] != Py_None) {
       inputs = unwrap_endpoints(given[3], "inputs");
-      if (inputs.empty()) fail("'inputs' argument to backward() cannot be empty");
+      if (inputs.empty()) fail("`inputs` argument to `backward()` cannot be empty.");
     }
     const Endpoint root = {&tensor_of(self), {}};
     run_nested({&root, 1}, {&gradient, 1}, inputs, options);

@@ -350,6 +350,15 @@ void fill_undefined(Node& node, Tensor** arrived) {
   }
 }
 
+/// Sizes and numbers are kept: a graph that saved nothing else may be walked again.
+bool saves_tensors(Node& node) {
+  for (uint32_t k = 0; k < node.nsaves; ++k) {
+    const Tag tag = node.saved()[k].tag;
+    if (tag == Tag::Tensor || tag == Tag::TensorList || tag == Tag::Object) return true;
+  }
+  return false;
+}
+
 /// Computes and hands on the gradients of a node's inputs.
 void Run::run(Node& node, Tensor** arrived, Needs needs) {
   constexpr uint32_t kInline = 8;
@@ -367,7 +376,7 @@ void Run::run(Node& node, Tensor** arrived, Needs needs) {
   if (node.extra) run_node_post_hooks(node, reinterpret_cast<Tensor**>(out), arrived);
   if (node.run == id_) drop_buffer(node);  // so that gradients that passed through can be changed in place
   if (!options_.keep_graph) {
-    release_saved(node);
+    if (saves_tensors(node)) release_saved(node);
     if (node.extra && node.extra->function) release_function(node);
   }
   for (uint32_t i = 0; i < n; ++i)

@@ -66,7 +66,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is not None:
         inputs = _as_tuple(inputs)
         if not inputs:
-            raise RuntimeError("'inputs' argument to backward cannot be empty.")
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _as_tuple(tensors)
     keep = create_graph if retain_graph is None else retain_graph
     _C.run_backward(tensors, _gradients(grad_tensors, len(tensors), "backward"), keep, create_graph, inputs)
@@ -89,7 +89,7 @@ def grad(
         allow_unused = True
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     if not inputs:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
         weights = _gradients(grad_outputs, len(outputs), "grad")

@@ -68,7 +68,7 @@ def test_backward_twice_needs_retain_graph():
     y.backward(retain_graph=True)
     y.backward()
     assert x.grad.item() == 4.0
-    with pytest.raises(RuntimeError, match="second time.*SumBackward0.*test_engine.py"):
+    with pytest.raises(RuntimeError, match="second time.*MulBackward0.*test_engine.py"):
         y.backward()
 
 
@@ -237,3 +237,23 @@ def test_cat_keeps_sizes_and_not_its_inputs():
     assert reference() is None
     y.sum().backward()
     assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_a_graph_without_saved_tensors_may_be_walked_again():
+    x = leaf(1.0, 2.0)
+    y = (x + x).view(2, 1).sum()
+    y.backward()
+    y.backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+    y = (x * x).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
+def test_empty_inputs():
+    x = leaf(1.0)
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        torch.autograd.grad(x.sum(), [])
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        x.sum().backward(inputs=[])
