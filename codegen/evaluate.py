@@ -60,6 +60,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "bitwise_xor": np.bitwise_xor,
     "bitwise_not": np.invert,
     "where": np.where,
+    "fmod": np.fmod,
     "to_floating": lambda a: a.astype(np.float64),
     "to_integer": lambda a: a.astype(np.int64),
 }

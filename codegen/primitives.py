@@ -114,6 +114,7 @@ div = _same("div", FLOATING)
 idiv = _same("idiv", INTEGER)  # towards zero; x / 0 is 0, INT_MIN / -1 wraps
 irem = _same("irem", INTEGER)  # its remainder, 0 for x % 0
 fma = _same("fma", FLOATING)  # a * b + c; rounded once where the processor can
+fmod_ = _same("fmod", FLOATING)  # the exact remainder of a / b towards zero
 sqrt = _same("sqrt", FLOATING)
 floor = _same("floor", FLOATING)
 ceil = _same("ceil", FLOATING)
@@ -319,11 +320,6 @@ def largest(a: Expr) -> float:
     """The largest finite number of the dtype that is traced."""
     halves = {"Float16": 65504.0, "BFloat16": 3.3895313892515355e38}
     return halves.get(traced_dtype) or {"f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308}[a.type or ""]
-
-
-def fmod_floating(a: Any, b: Any) -> Expr:
-    """The exact remainder of a / b towards zero."""
-    return scalar("fmod", a, b)
 
 
 @primitive

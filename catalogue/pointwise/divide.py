@@ -8,14 +8,14 @@ from catalogue.pointwise.complex import conj
 from catalogue.pointwise.rounding import floor, trunc
 from catalogue.pointwise.select import where
 from catalogue.samples import pairs
-from codegen.primitives import ComputeInFloat, copy_sign, fmod_floating, idiv, irem
+from codegen.primitives import ComputeInFloat, copy_sign, fmod_, idiv, irem
 
 _nonzero = pairs(-3, 3, 0.5, 4)
 
 
 def _floor_floating(a, b):
     """Exact where a / b rounds up to an integer: the remainder decides."""
-    mod = fmod_floating(a, b)
+    mod = fmod_(a, b)
     quotient = (a - mod) / b
     quotient = where((mod != 0) & ((b < 0) != (mod < 0)), quotient - 1, quotient)
     floored = floor(quotient)
@@ -111,7 +111,7 @@ floor_divide = binary(
 
 
 def _remainder(a, b):
-    rest = fmod_floating(a, b)
+    rest = fmod_(a, b)
     return where(_crosses(rest, b), rest + b, rest)
 
 
@@ -135,7 +135,7 @@ remainder = binary(
 fmod = binary(
     "fmod",
     dtypes=real,
-    kernel=lambda a, b: fmod_floating(a, b),
+    kernel=lambda a, b: fmod_(a, b),
     integer=lambda a, b: irem(a, b),
     grad=lambda g, a, b: (g, -g * trunc(a / b)),
     ref=np.fmod,

@@ -29,7 +29,7 @@ Matrix dense_matrix(const T* data, int64_t rows, int64_t cols) {
 /// f(index, group) for each group of each image; f multiplies matrices.
 template <class F>
 void over_products(const Geometry& g, F&& f) {
-  blas::table();  // loading needs the GIL, which the pool's threads do not have
+  blas::table();  // loading needs the GIL, which a region may let go of
   over_images(g, 1, [&](int64_t first, int64_t n) {
     for (int64_t i = first * g.groups; i < (first + n) * g.groups; ++i) f(i, i % g.groups);
   });

@@ -78,7 +78,12 @@ struct PlaneLayout {
     for (int64_t first = 0; first < std::min(count, stride[2]); ++first) {
       if (!is_read[2][size_t((x0 + before[2] + first) % stride[2])]) continue;
       T* lane = to + at(z, y, x0 + before[2] + first);
-      for (int64_t x = first; x < count; x += stride[2]) *lane++ = line[x0 + x];
+      const int64_t n = (count - first + stride[2] - 1) / stride[2];
+      if (stride[2] == 2) {  // a constant, of which the compiler makes shuffles
+        for (int64_t i = 0; i < n; ++i) lane[i] = line[x0 + first + 2 * i];
+      } else {
+        for (int64_t i = 0; i < n; ++i) lane[i] = line[x0 + first + i * stride[2]];
+      }
     }
   }
 };
@@ -93,22 +98,15 @@ struct Grid {
     return (images - 1) * from.plane + ((size[0] - 1) * from.size[1] + size[1] - 1) * from.size[2] + size[2];
   }
 
-  /// Copies a tile's rows, n positions from `first` on, to channels that start at `to`.
-  template <class T>
-  void scatter(const dense::ConvLoops<T>& loops, const PlaneLayout& from, const T* tile, int rows, int64_t first,
-               int64_t n, T* to) const {
+  /// f(position - first, count, element's offset, x, y, z) on the lines of results among n positions from `first` on.
+  template <class F>
+  void each_line(const PlaneLayout& from, int64_t first, int64_t n, F&& f) const {
     int64_t x = first % from.size[2], y = first / from.size[2] % from.size[1],
             z = first / (from.size[2] * from.size[1]) % from.size[0], image = first / from.plane;
     for (int64_t p = 0; p < n;) {
       const int64_t left = std::min(from.size[2] - x, n - p), valid = std::min(size[2] - x, left);
-      if (valid > 0 && y < size[1] && z < size[0]) {
-        T* line = to + image * image_step + z * step[0] + y * step[1] + x * step[2];
-        if (step[2] == 1)
-          loops.copy(rows, valid, tile + p, loops.width, line, channel_step);
-        else
-          for (int r = 0; r < rows; ++r)
-            for (int64_t i = 0; i < valid; ++i) line[r * channel_step + i * step[2]] = tile[r * loops.width + p + i];
-      }
+      if (valid > 0 && y < size[1] && z < size[0])
+        f(p, valid, image * image_step + z * step[0] + y * step[1] + x * step[2], x, y, z);
       p += left;
       x = 0;
       if (++y == from.size[1]) {
@@ -116,6 +114,18 @@ struct Grid {
         if (++z == from.size[0]) z = 0, ++image;
       }
     }
+  }
+
+  /// Copies a tile's rows, n positions from `first` on, to channels that start at `to`.
+  template <class T>
+  void scatter(const dense::ConvLoops<T>& loops, const PlaneLayout& from, const T* tile, int rows, int64_t first,
+               int64_t n, T* to) const {
+    each_line(from, first, n, [&](int64_t p, int64_t count, int64_t at, int64_t, int64_t, int64_t) {
+      T* line = to + at;
+      if (step[2] == 1) return loops.copy(rows, count, tile + p, loops.width, line, channel_step);
+      for (int r = 0; r < rows; ++r)
+        for (int64_t i = 0; i < count; ++i) line[r * channel_step + i * step[2]] = tile[r * loops.width + p + i];
+    });
   }
 };
 

@@ -82,6 +82,20 @@ struct FloatFold {
     rows(p, n, step, columns, accs);
   }
   void merge(double& acc, double other) const { acc = joined(kind, acc, other); }
+  /// Many short rows without a call for each; false: too long.
+  bool inner_rows(const T* p, int64_t n_rows, int64_t step, int64_t n, double* accs) const {
+    if (n > kShortRow) return false;
+    loops_of<T>().short_rows[int(kind)](p, n_rows, step, n, accs);
+    return true;
+  }
+  void store_run(const double* x, int64_t n, char* out, int64_t step) const {
+    if (out_type == DType::Float32 && finish.root == 1 && step == int64_t(sizeof(float))) {
+      float* to = reinterpret_cast<float*>(out);
+      for (int64_t i = 0; i < n; ++i) to[i] = float(x[i] * finish.scale);
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) store(x[i], out + i * step);
+  }
   void store(double x, char* out) const {
     x *= finish.scale;
     if (finish.root == 2)

@@ -40,6 +40,34 @@ void check_shapes(const char* op, const Tensor& self, int64_t dim, const Tensor&
   }
 }
 
+/// Throws unless all n indices fit.
+void check_run(const char* op, const int64_t* index, int64_t n, int64_t size) {
+  int64_t signs = 0;  // negative if an index, or its distance from the last place, is
+  for (int64_t i = 0; i < n; ++i) signs |= index[i] | (size - 1 - index[i]);
+  for (int64_t i = 0; signs < 0 && i < n; ++i) kernels::checked_index(index[i], size, false, op);
+}
+
+/// f(element of self, element of other) along a run of `positions`; `step`: bytes between self's elements along dim.
+template <class T, class F>
+void along_run(const char* op, char* const* p, int64_t n, const int64_t* s, int64_t size, int64_t step, F&& f) {
+  if (s[1] == int64_t(sizeof(int64_t)) && s[2] == int64_t(sizeof(T))) {
+    const int64_t *index = reinterpret_cast<const int64_t*>(p[1]), beside = s[0];
+    T* other = reinterpret_cast<T*>(p[2]);
+    check_run(op, index, n, size);
+    char* self = p[0];
+    if (beside == 0 && step == int64_t(sizeof(T))) {
+      for (int64_t i = 0; i < n; ++i) f(reinterpret_cast<T*>(self)[index[i]], other[i]);
+    } else {
+      for (int64_t i = 0; i < n; ++i) f(*reinterpret_cast<T*>(self + i * beside + index[i] * step), other[i]);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = kernels::checked_index(*reinterpret_cast<const int64_t*>(p[1] + i * s[1]), size, false, op);
+    f(*reinterpret_cast<T*>(p[0] + i * s[0] + at * step), *reinterpret_cast<T*>(p[2] + i * s[2]));
+  }
+}
+
 /// Positions of `index`: operands are self (standing still along dim), index, and `other`, which has at least index's
 /// sizes.
 Nest<3> positions(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& other, bool in_order) {
@@ -104,12 +132,7 @@ void for_positions(const char* op, const Tensor& self, int64_t dim, const Tensor
   const TensorRef index64 = vivace::to_dtype(index, DType::Int64);
   const Nest<3> nest = positions(self, dim, *index64, other, in_order);
   const int64_t size = self.size(dim), step = self.dim() ? self.dims_[self.ndim_ + dim] * int64_t(sizeof(T)) : 0;
-  nest.run([&](char** p, int64_t n, const int64_t* s) {
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t at = checked_index(*reinterpret_cast<const int64_t*>(p[1] + i * s[1]), size, false, op);
-      f(*reinterpret_cast<T*>(p[0] + i * s[0] + at * step), *reinterpret_cast<T*>(p[2] + i * s[2]));
-    }
-  });
+  nest.run([&](char** p, int64_t n, const int64_t* s) { along_run<T>(op, p, n, s, size, step, f); });
 }
 
 enum class Reduce : uint8_t { Set, Sum, Product, Max, Min };
@@ -139,7 +162,9 @@ void apply(T& to, T from) {
 template <Reduce kReduce>
 void scatter_with(const char* op, Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
   if (index.numel() == 0) return;
-  visit(out.dtype(), [&]<class T>() { for_positions<T>(op, out, dim, index, src, true, apply<kReduce, T>); });
+  visit(out.dtype(), [&]<class T>() {
+    for_positions<T>(op, out, dim, index, src, true, [](T& to, const T& from) { apply<kReduce>(to, from); });
+  });
 }
 
 void scatter_by(const char* op, std::string_view reduce, Tensor& out, int64_t dim, const Tensor& index,
@@ -178,10 +203,7 @@ void gather(Tensor& self, int64_t dim, Tensor& index, bool, Tensor& out) {
     const Nest<3> nest = positions(self, d, *index64, out, false);
     const int64_t step = self.dim() ? self.dims_[self.ndim_ + d] * int64_t(sizeof(T)) : 0;
     nest.run([&](char** p, int64_t n, const int64_t* s) {
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t at = checked_index(*reinterpret_cast<const int64_t*>(p[1] + i * s[1]), size, false, "gather");
-        *reinterpret_cast<T*>(p[2] + i * s[2]) = *reinterpret_cast<const T*>(p[0] + i * s[0] + at * step);
-      }
+      along_run<T>("gather", p, n, s, size, step, [](const T& from, T& to) { to = from; });
     });
   });
 }

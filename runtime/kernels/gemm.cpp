@@ -165,7 +165,7 @@ void in_parts(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, F&
   const int64_t work = c.rows * c.cols * a.cols;
   if (work < 2 * kThreadWork || get_num_threads() == 1 || in_parallel_region()) return f(a, b, c, 0);
   const int64_t longer = std::max(c.rows, c.cols), part_work = work / longer * kPart;
-  blas::table();  // loading needs the GIL, which the pool's threads do not have
+  blas::table();  // loading needs the GIL, which a region may let go of
   const size_t item = item_size(dtype);
   parallel_for(0, (longer + kPart - 1) / kPart, std::max<int64_t>(1, kThreadWork / part_work),
                [&](int64_t begin, int64_t end) {

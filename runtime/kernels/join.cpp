@@ -1,12 +1,14 @@
 // Joining and repeating: cat, stack, repeat. Pieces that lie contiguous are moved by memcpy, others through a view of
 // the result.
 #include <cstring>
+#include <vector>
 
 #include "generated/kernels/index/join.h"
 #include "runtime/core/promote.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/kernels/layout.h"
 #include "runtime/loop/nest.h"
+#include "runtime/parallel/parallel.h"
 
 namespace vivace {
 namespace {
@@ -101,14 +103,20 @@ TensorRef repeat(Tensor& self, IntList repeats) {
 namespace kernels {
 namespace {
 
-/// Writes blocks of `bytes` each `out_step` bytes apart from a contiguous piece.
-void move_blocks(char* to, int64_t out_step, const char* from, int64_t bytes, int64_t blocks) {
-  if (bytes == 4) {
-    for (int64_t i = 0; i < blocks; ++i) std::memcpy(to + i * out_step, from + i * 4, 4);
-    return;
+constexpr int64_t kGrain = 128 * 1024;  // bytes that are worth a thread
+
+/// A tensor's part of each line of the result.
+struct Piece {
+  const char* from;
+  int64_t start, bytes;
+
+  void copy(char* line, int64_t i) const {
+    if (bytes == 4)
+      std::memcpy(line + start, from + i * 4, 4);
+    else
+      std::memcpy(line + start, from + i * bytes, size_t(bytes));
   }
-  for (int64_t i = 0; i < blocks; ++i) std::memcpy(to + i * out_step, from + i * bytes, size_t(bytes));
-}
+};
 
 /// A view of `out` at `start` along a dim with the sizes of `t` (with a dim of size 1 put in for stack), made without
 /// autograd.
@@ -128,6 +136,8 @@ void join(TensorList tensors, int at, bool stacked, Tensor& out) {
   int64_t inner = size, outer = 1;
   for (int d = at + 1; d < out.ndim_; ++d) inner *= out.dims_[d];
   for (int d = 0; d < at; ++d) outer *= out.dims_[d];
+  // Contiguous tensors are joined line by line, so that the result is written in one go.
+  std::vector<Piece> pieces;
   int64_t start = 0;
   for (Tensor* t : tensors) {
     if (t->numel() == 0) {
@@ -136,11 +146,16 @@ void join(TensorList tensors, int at, bool stacked, Tensor& out) {
     }
     const int64_t length = stacked ? 1 : t->dims_[at];
     if (dense && t->dtype() == out.dtype() && t->is_contiguous())
-      move_blocks(out.raw() + start * inner, out.dims_[at] * inner, t->raw(), length * inner, outer);
+      pieces.push_back({t->raw(), start * inner, length * inner});
     else
       copy_piece(out, at, start, *t, stacked);
     start += length;
   }
+  const int64_t line = out.dims_[at] * inner;
+  parallel_for(0, outer, kGrain / std::max<int64_t>(1, line) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      for (const Piece& piece : pieces) piece.copy(out.raw() + i * line, i);
+  });
 }
 
 }  // namespace

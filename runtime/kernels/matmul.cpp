@@ -173,8 +173,7 @@ void mm(Tensor& self, Tensor& mat2, Tensor& out) { gemm(out.dtype(), matrix(self
 /// One gemm a batch, with the batch's stride free.
 static void batched(Tensor& a, Tensor& b, Tensor& out, const Scalar& beta, const Scalar& alpha) {
   const int64_t n = out.sizes()[0], work = std::max<int64_t>(1, out.sizes()[1] * out.sizes()[2] * a.sizes()[2]);
-  if (n * work > kThreadWork && get_num_threads() > 1)
-    blas::table();  // loading needs the GIL, which the pool's threads do not have
+  if (n * work > kThreadWork && work > 4096) blas::table();  // loading needs the GIL, which a region may let go of
   parallel_for(0, n, std::max<int64_t>(1, kThreadWork / work), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       gemm(out.dtype(), matrix(a, i * a.strides()[0]), matrix(b, i * b.strides()[0]), matrix(out, i * out.strides()[0]),

@@ -1,9 +1,13 @@
 // Pools over (N, C, ...spatial): largest element or mean of each window, with regular or adaptive windows, and their
 // gradients.
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "generated/kernels/nn/pool.h"
 #include "runtime/kernels/arith.h"
+#include "runtime/kernels/conv_planes.h"
+#include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/layout.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/kernels/window.h"
@@ -128,6 +132,59 @@ void max_by_lines(const Cells& cells, const T* image, T* result, int64_t* index)
   }
 }
 
+/// Regular windows of `n` images: taps of padded planes compete, whole vectors of windows at once.
+template <class T>
+void max_by_planes(const Cells& cells, const T* images, int64_t n, T* result, int64_t* index) {
+  constexpr int64_t kPositions = 1024, kPlanes = 16 * 1024;
+  constexpr T kLeast = -std::numeric_limits<T>::infinity();
+  const dense::ConvLoops<T>& loops = dense::conv_loops<T>();
+  const auto layout_of = [&](int64_t at_once) {
+    return kernels::PlaneLayout(cells.in, cells.padding, cells.kernel, cells.dilation, cells.out, cells.stride, at_once,
+                                loops.width);
+  };
+  const kernels::PlaneLayout layout = layout_of(std::clamp<int64_t>(kPlanes / layout_of(1).channel_step, 1, n));
+  std::vector<int64_t> offsets;        // of the taps, in the planes
+  std::vector<dense::Lane<T>> places;  // in the image
+  for (int64_t i = 0; i < cells.kernel[0]; ++i)
+    for (int64_t j = 0; j < cells.kernel[1]; ++j)
+      for (int64_t k = 0; k < cells.kernel[2]; ++k) {
+        const int64_t z = i * cells.dilation[0], y = j * cells.dilation[1], x = k * cells.dilation[2];
+        offsets.push_back(layout.at(z, y, x));
+        places.push_back(dense::Lane<T>((z * cells.in[1] + y) * cells.in[2] + x));
+      }
+  const kernels::Grid grid{
+      {cells.out[0], cells.out[1], cells.out[2]}, {cells.out[1] * cells.out[2], cells.out[2], 1}, cells.out_size(), 0};
+  std::vector<T> planes(size_t(layout.channel_step), kLeast);
+  alignas(64) T best[kPositions + 64];
+  alignas(64) dense::Lane<T> place[kPositions + 64];
+  for (int64_t i = 0; i < n; i += layout.images) {
+    const int64_t count = std::min(layout.images, n - i), end = grid.end(layout, count);
+    layout.fill(planes.data(), images + i * cells.in_size(), count, 1, cells.in_size());
+    for (int64_t p = 0; p < end; p += kPositions) {
+      const int64_t m = std::min(kPositions, end - p);
+      loops.largest(m, planes.data() + p, offsets.data(), places.data(), int64_t(offsets.size()), best, place);
+      grid.each_line(layout, p, m, [&](int64_t q, int64_t width, int64_t at, int64_t x, int64_t y, int64_t z) {
+        at += i * grid.image_step;
+        const int64_t corner =
+            ((z * cells.stride[0] - cells.padding[0]) * cells.in[1] + y * cells.stride[1] - cells.padding[1]) *
+                cells.in[2] +
+            x * cells.stride[2] - cells.padding[2];
+        bool is_empty = false;
+        for (int64_t k = 0; k < width; ++k) {
+          result[at + k] = best[q + k];
+          is_empty |= best[q + k] == kLeast;
+        }
+        for (int64_t k = 0; k < width; ++k) index[at + k] = corner + k * cells.stride[2] + place[q + k];
+        // Where all is -inf, padding may have won: the first element of the window is the one.
+        for (int64_t k = 0; is_empty && k < width; ++k)
+          if (best[q + k] == kLeast)
+            index[at + k] = (cells.span(0, z).begin * cells.in[1] + cells.span(1, y).begin) * cells.in[2] +
+                            cells.span(2, x + k).begin;
+      });
+    }
+  }
+}
+
 void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indices) {
   TensorRef x = contiguous(input);
   kernels::RowBuffer values(out, out.dim(), out.dtype()), places(indices, out.dim(), DType::Int64);
@@ -141,6 +198,10 @@ void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indice
       T* result = values.rows().data<T>();
       int64_t* index = places.rows().data<int64_t>();
       parallel_for(0, images, 32768 / std::max<int64_t>(1, positions) + 1, [&](int64_t begin, int64_t end) {
+        if constexpr (std::is_floating_point_v<T>)
+          if (!cells.is_adaptive)
+            return max_by_planes(cells, in + begin * size, end - begin, result + begin * positions,
+                                 index + begin * positions);
         for (int64_t i = begin; i < end; ++i) {
           const T* image = in + i * size;
           if (!cells.is_adaptive) {
@@ -176,6 +237,9 @@ struct Mean {
   }
 };
 
+/// Elements of a line that are worth a call of a loop over vectors.
+constexpr int64_t kLongRun = 16;
+
 void mean_of_cells(Tensor& input, const Cells& cells, const Mean& mean, Tensor& out) {
   if (input.dtype() == DType::Int64) {
     TensorRef wide = empty(out.sizes(), DType::Float64), in = to_dtype(input, DType::Float64);
@@ -187,13 +251,23 @@ void mean_of_cells(Tensor& input, const Cells& cells, const Mean& mean, Tensor& 
   kernels::RowBuffer buffer(out, out.dim(), compute);
   const int64_t images = cells.batches * cells.channels, size = cells.in_size(), positions = cells.out_size();
   kernels::visit_compute(compute, "avg_pool", [&]<class T>() {
+    const auto& loops = dense::loops<T>();
     const T* in = x->data<T>();
     T* result = buffer.rows().data<T>();
     parallel_for(0, images, 32768 / std::max<int64_t>(1, positions) + 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         cells.each([&](int64_t o, const Span& z, const Span& y, const Span& c) {
           T sum = 0;
-          cells.each_element(z, y, c, [&](int64_t at) { sum += in[i * size + at]; });
+          if (c.end - c.begin >= kLongRun) {
+            // Whole lines that follow each other are one run.
+            const bool is_whole = c.end - c.begin == cells.in[2];
+            const int64_t lines = is_whole ? y.end - y.begin : 1, run = lines * (c.end - c.begin);
+            for (int64_t a = z.begin; a < z.end; ++a)
+              for (int64_t b = y.begin; b < y.end; b += lines)
+                sum += T(loops.sum(in + i * size + (a * cells.in[1] + b) * cells.in[2] + c.begin, run));
+          } else {
+            cells.each_element(z, y, c, [&](int64_t at) { sum += in[i * size + at]; });
+          }
           result[i * positions + o] = sum / T(mean.of(z, y, c));
         });
     });

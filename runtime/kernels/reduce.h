@@ -2,7 +2,7 @@
 // or of many side by side), converts elements in blocks where the policy reads another type, and splits work over
 // threads so that the result depends on the shape alone. A policy says what is accumulated:
 //   In, Acc, in_type; Acc init; inner(p, n, acc); outer(p, rows, step, columns, accs); merge(acc, other); store(acc,
-//   out)
+//   out); and perhaps inner_rows(p, rows, step, n, accs) and store_run(accs, n, out, step) for many outputs at once
 #pragma once
 #include <algorithm>
 
@@ -86,6 +86,7 @@ class Reducer {
     const int64_t* s = kept.inner_strides();
     parallel_for(0, kept.numel, std::max<int64_t>(1, kReduceGrain / std::max<int64_t>(reduced.numel, 1)),
                  [&](int64_t begin, int64_t end) {
+                   if (short_rows(begin, end)) return;
                    for (int64_t i = begin; i < end; ++i)
                      policy_.store(total(kept.base[0] + i * s[0]), kept.base[1] + i * s[1]);
                  });
@@ -101,6 +102,32 @@ class Reducer {
       convert_run(policy_.in_type, reinterpret_cast<char*>(buffer), sizeof(In), type_, p + i * step, step, m);
       policy_.inner(buffer, m, acc);
     }
+  }
+
+  /// Outputs [begin, end) of a single line of outputs, each of one run, if the policy has a loop for them.
+  bool short_rows(int64_t begin, int64_t end) const {
+    if constexpr (requires(Acc* accs) { policy_.inner_rows(static_cast<const In*>(nullptr), 0, 0, 0, accs); }) {
+      const Nest<1>& reduced = nests_.reduced;
+      const int64_t *s = nests_.kept.inner_strides(), size = int64_t(sizeof(In));
+      if (type_ != policy_.in_type || reduced.ndim != 1 || reduced.strides[0][0] != size || s[0] % size != 0)
+        return false;
+      Acc accs[kReduceColumns];
+      for (int64_t i = begin; i < end; i += kReduceColumns) {
+        const int64_t n = std::min(kReduceColumns, end - i);
+        const In* p = reinterpret_cast<const In*>(nests_.kept.base[0] + i * s[0]);
+        if (!policy_.inner_rows(p, n, s[0] / size, reduced.numel, accs)) return false;
+        store_all(accs, n, nests_.kept.base[1] + i * s[1], s[1]);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  void store_all(const Acc* accs, int64_t n, char* out, int64_t step) const {
+    if constexpr (requires { policy_.store_run(accs, n, out, step); })
+      policy_.store_run(accs, n, out, step);
+    else
+      for (int64_t i = 0; i < n; ++i) policy_.store(accs[i], out + i * step);
   }
 
   Acc total(char* p) const {
@@ -154,7 +181,7 @@ class Reducer {
     const Nest<1>& reduced = nests_.reduced;
     reduced.for_runs({in}, 0, reduced.runs(),
                      [&](char** q, int64_t rows, const int64_t* s) { rows_into(q[0], rows, s[0], width, accs); });
-    for (int64_t c = 0; c < width; ++c) policy_.store(accs[c], out + c * out_step);
+    store_all(accs, width, out, out_step);
   }
 
   void rows_into(const char* p, int64_t rows, int64_t step, int64_t width, Acc* accs) const {

@@ -24,10 +24,14 @@ struct Moments {
   }
 };
 
+inline constexpr int64_t kShortRow = 4096;
+
 template <class T>
 struct ReduceLoopsOf {
   /// Of p[0..n), n > 0.
   double (*inner[kNumFolds])(const T* p, int64_t n);
+  /// totals[r] = what `inner` gives for row r of n elements; 0 < n <= kShortRow. Rows are `step` elements apart.
+  void (*short_rows[kNumFolds])(const T* p, int64_t rows, int64_t step, int64_t n, double* totals);
   /// Folds `rows` rows, `step` elements apart, into totals[0..columns).
   void (*outer[kNumFolds])(const T* p, int64_t rows, int64_t step, int64_t columns, double* totals);
   Moments (*inner_moments)(const T* p, int64_t n);

@@ -5,9 +5,9 @@
 namespace vivace {
 namespace {
 
-constexpr int64_t kBlock = 4096;     // elements of a run that are added up in their own type
-constexpr int64_t kRows = 64;        // rows likewise
-constexpr int64_t kMomentRows = 32;  // rows of a block that is read twice
+constexpr int64_t kBlock = kShortRow;  // elements of a run that are added up in their own type
+constexpr int64_t kRows = 64;          // rows likewise
+constexpr int64_t kMomentRows = 32;    // rows of a block that is read twice
 constexpr int64_t kMomentColumns = 128;
 
 template <Fold kFold>
@@ -118,22 +118,34 @@ double inner(const T* p, int64_t n) {
   return total;
 }
 
+template <Fold kFold, class T>
+void short_rows(const T* p, int64_t rows, int64_t step, int64_t n, double* totals) {
+  for (int64_t r = 0; r < rows; ++r) totals[r] = block_total<kFold>(p + r * step, n);
+}
+
 /// Folds at most kRows rows of kVectors vectors (the last of them `left` lanes) into totals.
 template <Fold kFold, int kVectors, class T>
 VIVACE_INLINE void tile(const T* p, int64_t rows, int64_t step, int64_t left, double* totals) {
   constexpr int64_t kL = lanes<T>;
   Vec<T> sums[kVectors];
+#pragma GCC unroll 8
   for (int k = 0; k < kVectors; ++k)
     sums[k] = mapped<kFold>(k + 1 < kVectors ? load(p + k * kL) : load(p + k * kL, left));
   for (int64_t r = 1; r < rows; ++r) {
     const T* row = p + r * step;
+#pragma GCC unroll 8
     for (int k = 0; k < kVectors; ++k)
       sums[k] = joined<kFold>(sums[k], mapped<kFold>(k + 1 < kVectors ? load(row + k * kL) : load(row + k * kL, left)));
   }
-  T part[kVectors * kL];
+  alignas(64) T part[kVectors * kL];
+#pragma GCC unroll 8
   for (int k = 0; k < kVectors; ++k) store(part + k * kL, sums[k]);
   const int64_t n = (kVectors - 1) * kL + left;
-  for (int64_t i = 0; i < n; ++i) totals[i] = joined<kFold>(totals[i], double(part[i]));
+  typedef T narrow __attribute__((vector_size(sizeof(T) * lanes<double>)));
+  int64_t i = 0;
+  for (; i + lanes<double> <= n; i += lanes<double>)
+    store(totals + i, joined<kFold>(load(totals + i), __builtin_convertvector(load_full<narrow>(part + i), f64)));
+  for (; i < n; ++i) totals[i] = joined<kFold>(totals[i], double(part[i]));
 }
 
 template <Fold kFold, class T>
@@ -143,9 +155,17 @@ void outer(const T* p, int64_t rows, int64_t step, int64_t columns, double* tota
     const int64_t m = rows - r < kRows ? rows - r : kRows;
     const T* top = p + r * step;
     int64_t c = 0;
-    for (; c + 4 * kL <= columns; c += 4 * kL) tile<kFold, 4>(top + c, m, step, kL, totals + c);
-    for (; c + kL <= columns; c += kL) tile<kFold, 1>(top + c, m, step, kL, totals + c);
-    if (c < columns) tile<kFold, 1>(top + c, m, step, columns - c, totals + c);
+    for (; c + 8 * kL <= columns; c += 8 * kL) tile<kFold, 8>(top + c, m, step, kL, totals + c);
+    for (; c + 4 * kL < columns; c += 4 * kL) tile<kFold, 4>(top + c, m, step, kL, totals + c);
+    const int64_t left = columns - c;
+    if (left > 3 * kL)
+      tile<kFold, 4>(top + c, m, step, left - 3 * kL, totals + c);
+    else if (left > 2 * kL)
+      tile<kFold, 3>(top + c, m, step, left - 2 * kL, totals + c);
+    else if (left > kL)
+      tile<kFold, 2>(top + c, m, step, left - kL, totals + c);
+    else if (left > 0)
+      tile<kFold, 1>(top + c, m, step, left, totals + c);
   }
 }
 
@@ -253,6 +273,9 @@ constexpr ReduceLoopsOf<T> loops_of() {
   return {
       {inner<Fold::Sum, T>, inner<Fold::Squares, T>, inner<Fold::Magnitudes, T>, inner<Fold::Product, T>,
        inner<Fold::Max, T>, inner<Fold::Min, T>, inner<Fold::MaxMagnitude, T>, inner<Fold::MinMagnitude, T>},
+      {short_rows<Fold::Sum, T>, short_rows<Fold::Squares, T>, short_rows<Fold::Magnitudes, T>,
+       short_rows<Fold::Product, T>, short_rows<Fold::Max, T>, short_rows<Fold::Min, T>,
+       short_rows<Fold::MaxMagnitude, T>, short_rows<Fold::MinMagnitude, T>},
       {outer<Fold::Sum, T>, outer<Fold::Squares, T>, outer<Fold::Magnitudes, T>, outer<Fold::Product, T>,
        outer<Fold::Max, T>, outer<Fold::Min, T>, outer<Fold::MaxMagnitude, T>, outer<Fold::MinMagnitude, T>},
       inner_moments<T>,

@@ -1,5 +1,5 @@
-// Elements picked by rank along a dim: topk, kthvalue, median, mode. Each line is copied as (order, index) and
-// partially sorted.
+// Elements picked by rank along a dim: topk, kthvalue, median, mode. Elements are compared as
+// numbers that hold value and place.
 #include <algorithm>
 #include <vector>
 
@@ -61,37 +61,80 @@ std::tuple<TensorRef, TensorRef> mode(Tensor& self, int64_t dim, bool keepdim) {
 namespace kernels {
 namespace {
 
+/// An element as one number that orders as (value, index): NaN is the largest, equals go by place.
 template <class T>
-struct Entry {
-  ComputeType<T> value;
-  int64_t index;
-};
-/// NaN is the largest; equals by place.
+using Key = decltype(order_key(T{}));
 template <class T>
-bool before(const Entry<T>& a, const Entry<T>& b) {
-  const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
-  if (a_nan || b_nan) return a_nan == b_nan ? a.index < b.index : b_nan;
-  return a.value != b.value ? a.value < b.value : a.index < b.index;
+using Rank = std::conditional_t<sizeof(Key<T>) == 4, uint64_t, unsigned __int128>;
+template <class T>
+Rank<T> rank_of(Key<T> key, int64_t i) {
+  return Rank<T>(key) << (8 * int(sizeof(Key<T>))) | Rank<T>(Key<T>(i));
 }
 template <class T>
-bool before_descending(const Entry<T>& a, const Entry<T>& b) {
-  const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
-  if (a_nan || b_nan) return a_nan == b_nan ? a.index < b.index : a_nan;
-  return a.value != b.value ? a.value > b.value : a.index < b.index;
+int64_t index_of(Rank<T> rank) {
+  return int64_t(Key<T>(rank));
 }
 
-/// Calls f(entries of a line, n, line's number) with the dim's lines one after the other.
+/// Calls f(first element of a line, n, line's number) with the dim's lines one after the other.
 template <class T, class F>
 void for_lines(const Tensor& self, int64_t d, F&& f) {
   const TensorRef lines = contiguous(*with_dim_last(self, d));
   const int64_t n = self.size(d);
   if (lines->numel() == 0) return;
-  std::vector<Entry<T>> entries(static_cast<size_t>(n));
-  for (int64_t line = 0; line < lines->numel() / n; ++line) {
-    const T* x = lines->data<T>() + line * n;
-    for (int64_t i = 0; i < n; ++i) entries[size_t(i)] = {load(x[i]), i};
-    f(entries.data(), n, line);
+  for (int64_t line = 0; line < lines->numel() / n; ++line) f(lines->data<T>() + line * n, n, line);
+}
+
+/// Elements that are looked at together.
+constexpr int64_t kScan = 256;
+
+/// The k least of a line's ranks, unordered, in the first k of `room`. A line is scanned once: what is less than the
+/// best k so far is kept until there is too much of it.
+template <class T>
+void select_least(const T* x, int64_t n, int64_t k, bool descending, std::vector<Rank<T>>& room) {
+  const size_t most = size_t(std::min(n, std::max<int64_t>(4 * k, 64)));
+  room.clear();
+  room.reserve(most);
+  Key<T> limit = ~Key<T>(0);  // keys above it are out
+  const Key<T> flip = descending ? ~Key<T>(0) : Key<T>(0);
+  Key<T> keys[kScan];
+  for (int64_t from = 0; from < n; from += kScan) {
+    const int64_t m = std::min(kScan, n - from);
+    Key<T> least = ~Key<T>(0);
+    for (int64_t i = 0; i < m; ++i) {
+      keys[i] = order_key(x[from + i]) ^ flip;
+      least = std::min(least, keys[i]);
+    }
+    if (least > limit) continue;
+    for (int64_t i = 0; i < m; ++i) {
+      if (keys[i] > limit) continue;
+      room.push_back(rank_of<T>(keys[i], from + i));
+      if (room.size() < most || from + i + 1 == n) continue;
+      std::nth_element(room.begin(), room.begin() + (k - 1), room.end());
+      room.resize(size_t(k));
+      limit = Key<T>(room[size_t(k - 1)] >> (8 * sizeof(Key<T>)));
+    }
   }
+  std::nth_element(room.begin(), room.begin() + (k - 1), room.end());
+}
+
+/// The index of the element with k before it. Long lines are narrowed to the elements that share its leading bits.
+template <class T>
+int64_t select_nth(const T* x, int64_t n, int64_t k, std::vector<Rank<T>>& room) {
+  constexpr int64_t kLong = 4096;
+  constexpr int kDigits = 1 << 12, kShift = 8 * int(sizeof(Key<T>)) - 12;
+  room.clear();
+  if (n < kLong) {
+    for (int64_t i = 0; i < n; ++i) room.push_back(rank_of<T>(order_key(x[i]), i));
+  } else {
+    std::vector<int64_t> counts(kDigits);
+    for (int64_t i = 0; i < n; ++i) ++counts[size_t(order_key(x[i]) >> kShift)];
+    Key<T> digit = 0;
+    for (; k >= counts[size_t(digit)]; ++digit) k -= counts[size_t(digit)];
+    for (int64_t i = 0; i < n; ++i)
+      if (order_key(x[i]) >> kShift == digit) room.push_back(rank_of<T>(order_key(x[i]), i));
+  }
+  std::nth_element(room.begin(), room.begin() + k, room.end());
+  return index_of<T>(room[size_t(k)]);
 }
 
 template <class F>
@@ -101,29 +144,34 @@ void visit_ordered(DType dtype, F&& f) {
   });
 }
 
-/// Stores the entry of rank rank(entries, n) of each line.
+/// Stores the element of rank rank(x, n) of each line.
 template <class F>
 void pick(const Tensor& self, int64_t dim, Tensor& values, Tensor& indices, F&& rank) {
   const int64_t d = wrap_dim(dim, self.dim());
   visit_ordered(self.dtype(), [&]<class T>() {
-    for_lines<T>(self, d, [&](Entry<T>* e, int64_t n, int64_t line) {
-      const int64_t k = rank(e, n);
-      std::nth_element(e, e + k, e + n, before<T>);
-      values.data<T>()[line] = convert<T>(e[k].value);
-      indices.data<int64_t>()[line] = e[k].index;
+    std::vector<Rank<T>> room;
+    for_lines<T>(self, d, [&](const T* x, int64_t n, int64_t line) {
+      const int64_t at = select_nth(x, n, rank(x, n), room);
+      values.data<T>()[line] = x[at];
+      indices.data<int64_t>()[line] = at;
     });
   });
 }
 
-template <class E>
-int64_t count_nan(const E* e, int64_t n) {
-  return std::count_if(e, e + n, [](const E& x) { return x.value != x.value; });
+template <class T>
+int64_t count_nan(const T* x, int64_t n) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i) count += load(x[i]) != load(x[i]);
+  return count;
 }
 
 /// NaN if there is one, else the middle one.
-constexpr auto kMedianRank = [](auto* e, int64_t n) { return count_nan(e, n) ? n - count_nan(e, n) : (n - 1) / 2; };
-constexpr auto kNanMedianRank = [](auto* e, int64_t n) {
-  const int64_t present = n - count_nan(e, n);
+constexpr auto kMedianRank = [](const auto* x, int64_t n) {
+  const int64_t missing = count_nan(x, n);
+  return missing ? n - missing : (n - 1) / 2;
+};
+constexpr auto kNanMedianRank = [](const auto* x, int64_t n) {
+  const int64_t present = n - count_nan(x, n);
   return present ? (present - 1) / 2 : 0;
 };
 
@@ -145,13 +193,14 @@ void topk(Tensor& self, int64_t k, int64_t dim, bool largest, bool, Tensor& valu
   const int64_t d = wrap_dim(dim, self.dim());
   const TensorRef v = contiguous(*with_dim_last(values, d)), x = contiguous(*with_dim_last(indices, d));
   visit_ordered(self.dtype(), [&]<class T>() {
-    for_lines<T>(self, d, [&](Entry<T>* e, int64_t n, int64_t line) {
-      const auto order = largest ? before_descending<T> : before<T>;
-      if (k < n) std::nth_element(e, e + k - 1, e + n, order);
-      std::sort(e, e + k, order);
+    std::vector<Rank<T>> room;
+    for_lines<T>(self, d, [&](const T* from, int64_t n, int64_t line) {
+      select_least(from, n, k, largest, room);
+      std::sort(room.begin(), room.begin() + k);
       for (int64_t i = 0; i < k; ++i) {
-        v->data<T>()[line * k + i] = convert<T>(e[i].value);
-        x->data<int64_t>()[line * k + i] = e[i].index;
+        const int64_t at = index_of<T>(room[size_t(i)]);
+        v->data<T>()[line * k + i] = from[at];
+        x->data<int64_t>()[line * k + i] = at;
       }
     });
   });
@@ -160,7 +209,7 @@ void topk(Tensor& self, int64_t k, int64_t dim, bool largest, bool, Tensor& valu
 }
 
 void kthvalue(Tensor& self, int64_t k, int64_t dim, bool, Tensor& values, Tensor& indices) {
-  pick(self, dim, values, indices, [k](auto*, int64_t) { return k - 1; });
+  pick(self, dim, values, indices, [k](const auto*, int64_t) { return k - 1; });
 }
 void median(Tensor& self, Tensor& out) { whole_median(self, out, kMedianRank); }
 void nanmedian(Tensor& self, Tensor& out) { whole_median(self, out, kNanMedianRank); }
@@ -174,18 +223,23 @@ void nanmedian_dim(Tensor& self, int64_t dim, bool, Tensor& values, Tensor& indi
 void mode(Tensor& self, int64_t dim, bool, Tensor& values, Tensor& indices) {
   const int64_t d = wrap_dim(dim, self.dim());
   visit_ordered(self.dtype(), [&]<class T>() {
-    for_lines<T>(self, d, [&](Entry<T>* e, int64_t n, int64_t line) {
-      std::sort(e, e + n, before<T>);
+    std::vector<Rank<T>> ranks;
+    for_lines<T>(self, d, [&](const T* x, int64_t n, int64_t line) {
+      ranks.clear();
+      for (int64_t i = 0; i < n; ++i) ranks.push_back(rank_of<T>(order_key(x[i]), i));
+      std::sort(ranks.begin(), ranks.end());
+      const auto value = [&](int64_t i) { return load(x[index_of<T>(ranks[size_t(i)])]); };
       int64_t best = 0, longest = 0;  // last place of the longest run
       for (int64_t i = 0, start = 0; i < n; ++i) {
-        if (i > 0 && e[i].value != e[i - 1].value) start = i;
+        if (i > 0 && value(i) != value(i - 1)) start = i;
         if (i - start + 1 > longest) {
           longest = i - start + 1;
           best = i;
         }
       }
-      values.data<T>()[line] = convert<T>(e[best].value);
-      indices.data<int64_t>()[line] = e[best].index;
+      const int64_t at = index_of<T>(ranks[size_t(best)]);
+      values.data<T>()[line] = x[at];
+      indices.data<int64_t>()[line] = at;
     });
   });
 }

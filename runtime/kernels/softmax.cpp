@@ -18,54 +18,116 @@ TensorRef softmax_result(const char* op, Tensor& self, int64_t dim, std::optiona
   return empty_like(self, result);
 }
 
-/// Calls loop(x, y, rows, n) for the rows of self along dim.
-template <auto Member32, auto Member64>
-void along(Tensor& self, int64_t dim, Tensor& out) {
+/// Contiguous tensors as n rows along dim of columns that are worth vectors.
+struct Slabs {
+  int64_t outer = 1, n = 1, inner = 1;
+  bool fit;
+
+  Slabs(DType compute, int64_t dim, std::initializer_list<const Tensor*> tensors) {
+    const IntList sizes = (*tensors.begin())->sizes();
+    for (int64_t d = 0; d < int64_t(sizes.size()); ++d) (d < dim ? outer : d == dim ? n : inner) *= sizes[size_t(d)];
+    fit = inner >= 8;
+    for (const Tensor* t : tensors) fit = fit && t->is_contiguous() && t->dtype() == compute;
+  }
+  /// f(offset of the first element, columns)
+  template <class F>
+  void each(F&& f) const {
+    constexpr int64_t kColumns = 64;
+    const int64_t pieces = (inner + kColumns - 1) / kColumns;
+    parallel_for(0, outer * pieces, kGrain / (n * kColumns) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t column = i % pieces * kColumns;
+        f(i / pieces * n * inner + column, std::min(kColumns, inner - column));
+      }
+    });
+  }
+};
+
+using F32 = dense::DenseLoops<float>;
+using F64 = dense::DenseLoops<double>;
+
+/// The loops of one operator: of DenseLoops<float>, then of DenseLoops<double>.
+template <auto kRows32, auto kRows64, auto kColumns32, auto kColumns64>
+struct Loops {
+  template <class T>
+  static auto rows() {
+    if constexpr (sizeof(T) == 4)
+      return dense::loops<float>().*kRows32;
+    else
+      return dense::loops<double>().*kRows64;
+  }
+  template <class T>
+  static auto columns() {
+    if constexpr (sizeof(T) == 4)
+      return dense::loops<float>().*kColumns32;
+    else
+      return dense::loops<double>().*kColumns64;
+  }
+};
+
+/// Softmax of self along dim.
+template <class L>
+void along(const char* op, Tensor& self, int64_t dim, Tensor& out) {
   dim = wrap_dim(dim, self.dim());
   const int64_t n = self.dim() ? self.sizes()[dim] : 1;
   if (self.numel() == 0) return;
   const DType compute = compute_of(out.dtype());
+  const Slabs slabs(compute, dim, {&self, &out});
+  if (slabs.fit)
+    return kernels::visit_compute(compute, op, [&]<class T>() {
+      slabs.each([&](int64_t at, int64_t columns) {
+        L::template columns<T>()(self.data<T>() + at, out.data<T>() + at, slabs.n, slabs.inner, columns);
+      });
+    });
   TensorRef x = kernels::as_rows(self, dim, compute);
   kernels::RowBuffer y(out, dim, compute);
   const int64_t rows = self.numel() / n;
-  const auto run = [&]<class T>(auto loop) {
+  kernels::visit_compute(compute, op, [&]<class T>() {
     const T* in = x->data<T>();
     T* result = y.rows().data<T>();
+    const auto loop = L::template rows<T>();
     if (self.numel() <= kGrain) return loop(in, result, rows, n);
     parallel_for(0, rows, kGrain / n + 1, [=](int64_t b, int64_t e) { loop(in + b * n, result + b * n, e - b, n); });
-  };
-  if (compute == DType::Float32)
-    run.template operator()<float>(dense::loops<float>().*Member32);
-  else
-    run.template operator()<double>(dense::loops<double>().*Member64);
+  });
   y.finish();
 }
 
-template <auto Member32, auto Member64>
-TensorRef backward_along(Tensor& g, Tensor& y, int64_t dim) {
+template <class L>
+TensorRef backward_along(const char* op, Tensor& g, Tensor& y, int64_t dim) {
   TensorRef out = empty_like(y);
   if (y.numel() == 0) return out;
   dim = wrap_dim(dim, y.dim());
   const int64_t n = y.dim() ? y.sizes()[dim] : 1, rows = y.numel() / n;
   const DType compute = compute_of(y.dtype());
+  const Slabs slabs(compute, dim, {&y, &g, out.get()});
+  if (slabs.fit) {
+    kernels::visit_compute(compute, op, [&]<class T>() {
+      slabs.each([&](int64_t at, int64_t columns) {
+        L::template columns<T>()(g.data<T>() + at, y.data<T>() + at, out->data<T>() + at, slabs.n, slabs.inner,
+                                 columns);
+      });
+    });
+    return out;
+  }
   TensorRef grads = kernels::as_rows(g, dim, compute), results = kernels::as_rows(y, dim, compute);
   kernels::RowBuffer buffer(*out, dim, compute);
-  const auto run = [&]<class T>(auto loop) {
+  kernels::visit_compute(compute, op, [&]<class T>() {
     const T *a = grads->data<T>(), *b = results->data<T>();
     T* c = buffer.rows().data<T>();
+    const auto loop = L::template rows<T>();
     parallel_for(0, rows, kGrain / n + 1,
                  [=](int64_t i, int64_t e) { loop(a + i * n, b + i * n, c + i * n, e - i, n); });
-  };
-  if (compute == DType::Float32)
-    run.template operator()<float>(dense::loops<float>().*Member32);
-  else
-    run.template operator()<double>(dense::loops<double>().*Member64);
+  });
   buffer.finish();
   return out;
 }
 
-using F32 = dense::DenseLoops<float>;
-using F64 = dense::DenseLoops<double>;
+using Softmax = Loops<&F32::softmax, &F64::softmax, &F32::softmax_columns, &F64::softmax_columns>;
+using LogSoftmax = Loops<&F32::log_softmax, &F64::log_softmax, &F32::log_softmax_columns, &F64::log_softmax_columns>;
+using SoftmaxGrad = Loops<&F32::softmax_backward, &F64::softmax_backward, &F32::softmax_backward_columns,
+                          &F64::softmax_backward_columns>;
+using LogSoftmaxGrad = Loops<&F32::log_softmax_backward, &F64::log_softmax_backward, &F32::log_softmax_backward_columns,
+                             &F64::log_softmax_backward_columns>;
 
 }  // namespace
 
@@ -83,17 +145,17 @@ TensorRef log_softmax(Tensor& self, int64_t dim, std::optional<DType> dtype) {
 namespace kernels {
 
 void softmax(Tensor& self, int64_t dim, std::optional<DType>, Tensor& out) {
-  along<&F32::softmax, &F64::softmax>(self, dim, out);
+  along<Softmax>("softmax", self, dim, out);
 }
 void log_softmax(Tensor& self, int64_t dim, std::optional<DType>, Tensor& out) {
-  along<&F32::log_softmax, &F64::log_softmax>(self, dim, out);
+  along<LogSoftmax>("log_softmax", self, dim, out);
 }
 
 TensorRef softmax_grad(Tensor& g, Tensor& y, int64_t dim) {
-  return backward_along<&F32::softmax_backward, &F64::softmax_backward>(g, y, dim);
+  return backward_along<SoftmaxGrad>("softmax_backward", g, y, dim);
 }
 TensorRef log_softmax_grad(Tensor& g, Tensor& y, int64_t dim) {
-  return backward_along<&F32::log_softmax_backward, &F64::log_softmax_backward>(g, y, dim);
+  return backward_along<LogSoftmaxGrad>("log_softmax_backward", g, y, dim);
 }
 
 }  // namespace kernels

@@ -15,31 +15,6 @@ namespace {
 
 constexpr int64_t kRadixLength = 512;  // lines from here on are worth the counting
 
-/// An unsigned integer that orders as the value does; NaN is the largest.
-template <class T>
-auto order_key(T x) {
-  if constexpr (std::is_same_v<T, bool> || (std::is_integral_v<T> && std::is_unsigned_v<T>)) {
-    if constexpr (sizeof(T) == 8)
-      return uint64_t(x);
-    else
-      return uint32_t(x);
-  } else if constexpr (std::is_integral_v<T>) {
-    if constexpr (sizeof(T) == 8)
-      return uint64_t(x) ^ (uint64_t(1) << 63);
-    else
-      return uint32_t(int32_t(x)) ^ 0x80000000u;
-  } else if constexpr (std::is_same_v<T, double>) {
-    if (x != x) return ~uint64_t(0);
-    const uint64_t b = std::bit_cast<uint64_t>(x + 0.0);  // -0 counts as 0
-    return b >> 63 ? ~b : b | (uint64_t(1) << 63);
-  } else {
-    const float f = load(x) + 0.0f;
-    if (f != f) return ~uint32_t(0);
-    const uint32_t b = std::bit_cast<uint32_t>(f);
-    return b >> 31 ? ~b : b | 0x80000000u;
-  }
-}
-
 template <class K>
 struct Item {
   K key;

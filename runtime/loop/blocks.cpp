@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/kernels/copy.h"
+#include "runtime/kernels/move_loops.h"
 #include "runtime/parallel/parallel.h"
 
 namespace vivace {
@@ -17,7 +18,7 @@ template <class T>
 void gather_run(char* to, const char* from, int64_t stride, int64_t n) {
   T* out = reinterpret_cast<T*>(to);
   if (stride == 0) {
-    std::fill_n(out, n, *reinterpret_cast<const T*>(from));
+    move_loops().fill(to, from, sizeof(T), n * int64_t(sizeof(T)));
   } else {
     for (int64_t i = 0; i < n; ++i) out[i] = *reinterpret_cast<const T*>(from + i * stride);
   }

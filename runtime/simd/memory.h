@@ -99,6 +99,21 @@ VIVACE_INLINE V rare(M m, V otherwise, F f, Args... args) {
   return otherwise;
 }
 
+/// The exact remainder of a / b towards zero. The quotient is off by one at most where it has few bits, which the sign
+/// of the rest tells.
+template <class V>
+VIVACE_INLINE V fmod(V a, V b) {
+  using T = Element<V>;
+  const auto one = [](T x, T y) { return scalar::fmod(x, y); };
+  if constexpr (!kHasFma) return each(one, a, b);
+  const V quotient = trunc(a / b);
+  V rest = fma(-quotient, b, a);
+  rest = where(where(a < 0, rest > 0, rest < 0), rest + with_sign(abs(b), a), rest);
+  const T few = sizeof(T) == 4 ? T(0x1p22) : T(0x1p50);
+  const auto is_near = abs(quotient) < few & abs(b) < T(__builtin_inf());
+  return rare(!is_near, with_sign(abs(rest), a), one, a, b);
+}
+
 /// f on both halves as f64 vectors, rounded back.
 template <class F, class... V>
 VIVACE_INLINE f32 in_double(F f, V... x) {

@@ -5,6 +5,8 @@
 #pragma once
 #include <cstdint>
 
+#include "runtime/simd/scalar_math.h"
+
 namespace vivace {
 namespace {
 

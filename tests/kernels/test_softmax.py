@@ -33,3 +33,32 @@ def test_infinities(module):
 def test_integers_are_refused(module):
     with pytest.raises(RuntimeError, match="softmax"):
         module.tensor([1, 2]).softmax(0)
+
+
+@pytest.mark.parametrize("shape", [(2, 9, 40), (3, 5, 8), (1, 70, 130), (4, 6, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_columns(module, shape, dtype):
+    rng = np.random.default_rng(0)
+    x, g = rng.standard_normal(shape).astype(dtype), rng.standard_normal(shape).astype(dtype)
+    e = np.exp(x.astype(np.float64))
+    y = e / e.sum(1, keepdims=True)
+    tolerance = 3e-6 if dtype == "float32" else 1e-13
+    for log in (False, True):
+        t = module.tensor(x, requires_grad=True)
+        got = t.log_softmax(1) if log else t.softmax(1)
+        np.testing.assert_allclose(got.detach().numpy(), np.log(y) if log else y, atol=tolerance)
+        got.backward(module.tensor(g))
+        want = g - y * g.sum(1, keepdims=True) if log else y * (g - (g * y).sum(1, keepdims=True))
+        np.testing.assert_allclose(t.grad.numpy(), want, atol=4 * tolerance)
+
+
+@pytest.mark.parametrize("dims", [0, 1, 2, (0, 2), (0, 1, 2)])
+def test_logsumexp(module, dims):
+    x = np.random.default_rng(1).uniform(-60, 60, (7, 5, 20)).astype(np.float32)
+    want = np.log(np.exp(x.astype(np.longdouble)).sum(dims))
+    np.testing.assert_allclose(module.tensor(x).logsumexp(dims).numpy(), want.astype(np.float32), rtol=2e-7)
+    inf = math.inf
+    rows = module.tensor([[0.0, inf], [-inf, -inf], [inf, math.nan]])
+    assert rows.logsumexp(1)[:2].tolist() == [inf, -inf]
+    assert math.isnan(rows.logsumexp(1)[2])
+    assert module.zeros(2, 0).logsumexp(1).tolist() == [-inf, -inf]

@@ -2,8 +2,13 @@
 // and double. Both read and write whole vectors: arrays have room for `width` elements behind their last position.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 namespace vivace::dense {
+
+/// The integer as wide as a lane.
+template <class T>
+using Lane = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
 template <class T>
 struct ConvLoops {
@@ -18,6 +23,10 @@ struct ConvLoops {
   /// sums[r][k] += the sum of a[r][p] * b[offsets[k] + p] over n positions p.
   void (*dots)(int rows, int64_t n, const T* a, int64_t a_step, const T* b, const int64_t* offsets, int64_t columns,
                T* sums, int64_t sums_step);
+  /// out[p] = the largest in[offsets[t] + p] over taps t, or NaN if there is one; place[p] = places[t] of the first
+  /// such t (the last of NaNs).
+  void (*largest)(int64_t n, const T* in, const int64_t* offsets, const Lane<T>* places, int64_t taps, T* out,
+                  Lane<T>* place);
   /// to[r][p] = from[r][p]; of `to` nothing else is touched.
   void (*copy)(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t to_step);
 };

@@ -86,6 +86,23 @@ void dots(int rows, int64_t n, const T* a, int64_t a_step, const T* b, const int
 }
 
 template <class T>
+void largest(int64_t n, const T* in, const int64_t* offsets, const dense::Lane<T>* places, int64_t taps, T* out,
+             dense::Lane<T>* place) {
+  for (int64_t p = 0; p < n; p += lanes<T>) {
+    Vec<T> best = load(in + offsets[0] + p);
+    Index<T> at = splat(places[0]);
+    for (int64_t t = 1; t < taps; ++t) {
+      const Vec<T> x = load(in + offsets[t] + p);
+      const auto wins = (x > best) | (x != x);
+      best = where(wins, x, best);
+      at = where(wins, splat(places[t]), at);
+    }
+    store(out + p, best);
+    store(place + p, at);
+  }
+}
+
+template <class T>
 void copy(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t to_step) {
   for (int r = 0; r < rows; ++r, from += from_step, to += to_step)
     for (int64_t p = 0; p < n; p += lanes<T>) store(to + p, load(from + p), n - p);
@@ -93,7 +110,7 @@ void copy(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t 
 
 template <class T>
 constexpr dense::ConvLoops<T> loops_of() {
-  return {kRows, kVectors * lanes<T>, kDotRows, tile<T>, dots<T>, copy<T>};
+  return {kRows, kVectors * lanes<T>, kDotRows, tile<T>, dots<T>, largest<T>, copy<T>};
 }
 
 }  // namespace

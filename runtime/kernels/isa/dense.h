@@ -35,6 +35,11 @@ struct DenseLoops {
   /// From the gradient and the result to the gradient of the argument.
   void (*softmax_backward)(const T* g, const T* y, T* out, int64_t rows, int64_t n);
   void (*log_softmax_backward)(const T* g, const T* y, T* out, int64_t rows, int64_t n);
+  /// The four along columns: n rows, `step` elements apart, of so many columns.
+  void (*softmax_columns)(const T* x, T* y, int64_t n, int64_t step, int64_t columns);
+  void (*log_softmax_columns)(const T* x, T* y, int64_t n, int64_t step, int64_t columns);
+  void (*softmax_backward_columns)(const T* g, const T* y, T* out, int64_t n, int64_t step, int64_t columns);
+  void (*log_softmax_backward_columns)(const T* g, const T* y, T* out, int64_t n, int64_t step, int64_t columns);
   /// log(sum(exp(x))) of each row.
   void (*logsumexp)(const T* x, T* out, int64_t rows, int64_t n);
   /// out = exp(x - shift) * scale; the sum of the results.

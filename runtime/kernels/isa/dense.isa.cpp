@@ -164,6 +164,16 @@ VIVACE_INLINE T row_max(const T* x, int64_t n) {
   constexpr int kN = lanes<T>;
   Vec<T> m = splat(-T(__builtin_inf()));
   int64_t i = 0;
+  if (n >= 8 * kN) {
+    Vec<T> a = m, b = m, c = m;
+    for (; i + 4 * kN <= n; i += 4 * kN) {
+      m = maximum(m, load(x + i));
+      a = maximum(a, load(x + i + kN));
+      b = maximum(b, load(x + i + 2 * kN));
+      c = maximum(c, load(x + i + 3 * kN));
+    }
+    m = maximum(maximum(m, a), maximum(b, c));
+  }
   for (; i + kN <= n; i += kN) m = maximum(m, load(x + i));
   if (i < n) m = maximum(m, keep_first<T>(load_part(x + i, n - i), n - i, -T(__builtin_inf())));
   return largest<T>(m);
@@ -233,25 +243,40 @@ void softmax(const T* x, T* y, int64_t rows, int64_t n) {
   }
 }
 
+/// The largest element of up to a vector of rows and the log of the sum of exp(x - largest), which one log serves.
+template <class T, bool kInfiniteIsResult>
+VIVACE_INLINE void row_logs(const T* x, int64_t rows, int64_t n, T* shift, T* log_sum) {
+  for (int64_t k = rows; k < lanes<T>; ++k) log_sum[k] = T(1);
+  for (int64_t k = 0; k < rows; ++k) {
+    shift[k] = row_max(x + k * n, n);
+    // A largest element that is infinite is the result, and may not be subtracted from itself.
+    log_sum[k] =
+        kInfiniteIsResult && shift[k] - shift[k] != 0 ? T(1) : row_exp<T, false>(x + k * n, nullptr, n, shift[k], T(1));
+  }
+  store(log_sum, vlog(load(log_sum)));
+}
+
 template <class T>
 void logsumexp(const T* x, T* out, int64_t rows, int64_t n) {
-  for (int64_t r = 0; r < rows; ++r, x += n) {
-    T shift = row_max(x, n);
-    // A largest element that is infinite is the result, and may not be subtracted from itself.
-    if (shift - shift != 0) {
-      out[r] = shift;
-      continue;
-    }
-    out[r] = shift + log_of(row_exp<T, false>(x, nullptr, n, shift, T(1)));
+  constexpr int kN = lanes<T>;
+  T shift[kN], log_sum[kN];
+  for (int64_t r = 0; r < rows; r += kN) {
+    const int64_t count = rows - r < kN ? rows - r : kN;
+    row_logs<T, true>(x + r * n, count, n, shift, log_sum);
+    for (int64_t k = 0; k < count; ++k) out[r + k] = shift[k] + log_sum[k];
   }
 }
 
 template <class T>
 void log_softmax(const T* x, T* y, int64_t rows, int64_t n) {
   if (n <= lanes<T>) return softmax_short<T, true>(x, y, rows, n);
-  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
-    const T shift = row_max(x, n), log_sum = log_of(row_exp<T, false>(x, nullptr, n, shift, T(1)));
-    map<T>(y, n, [&](int64_t i, int64_t left) { return load(x + i, left) - shift - log_sum; });
+  constexpr int kN = lanes<T>;
+  T shift[kN], log_sum[kN];
+  for (int64_t r = 0; r < rows; r += kN) {
+    const int64_t count = rows - r < kN ? rows - r : kN;
+    row_logs<T, false>(x, count, n, shift, log_sum);
+    for (int64_t k = 0; k < count; ++k, x += n, y += n)
+      map<T>(y, n, [&](int64_t i, int64_t left) { return load(x + i, left) - shift[k] - log_sum[k]; });
   }
 }
 
@@ -273,6 +298,43 @@ void log_softmax_backward(const T* g, const T* y, T* out, int64_t rows, int64_t 
   for (int64_t r = 0; r < rows; ++r, g += n, y += n, out += n) {
     const T s = T(sum(g, n));
     map<T>(out, n, [&](int64_t i, int64_t left) { return load(g + i, left) - vexp(load(y + i, left)) * s; });
+  }
+}
+
+template <class T, bool kLog>
+void softmax_columns(const T* x, T* y, int64_t n, int64_t step, int64_t columns) {
+  for (int64_t c = 0; c < columns; c += lanes<T>) {
+    const int64_t left = columns - c;
+    const T* from = x + c;
+    T* to = y + c;
+    Vec<T> most = splat(-T(__builtin_inf())), sum{};
+    for (int64_t r = 0; r < n; ++r) most = maximum(most, load(from + r * step, left));
+    for (int64_t r = 0; r < n; ++r) {
+      const Vec<T> e = vexp(load(from + r * step, left) - most);
+      if (!kLog) store(to + r * step, e, left);
+      sum += e;
+    }
+    if (kLog) {
+      const Vec<T> shift = vlog(sum);
+      for (int64_t r = 0; r < n; ++r) store(to + r * step, Vec<T>(load(from + r * step, left) - most - shift), left);
+    } else {
+      const Vec<T> factor = T(1) / sum;
+      for (int64_t r = 0; r < n; ++r) store(to + r * step, Vec<T>(load(to + r * step, left) * factor), left);
+    }
+  }
+}
+
+template <class T, bool kLog>
+void softmax_backward_columns(const T* g, const T* y, T* out, int64_t n, int64_t step, int64_t columns) {
+  for (int64_t c = 0; c < columns; c += lanes<T>) {
+    const int64_t left = columns - c;
+    Vec<T> sum{};
+    for (int64_t r = c; r < c + n * step; r += step)
+      sum += kLog ? load(g + r, left) : load(g + r, left) * load(y + r, left);
+    for (int64_t r = c; r < c + n * step; r += step) {
+      const Vec<T> dy = load(g + r, left), result = load(y + r, left);
+      store(out + r, Vec<T>(kLog ? dy - vexp(result) * sum : (dy - sum) * result), left);
+    }
   }
 }
 
@@ -430,6 +492,10 @@ constexpr dense::DenseLoops<T> table() {
           log_softmax<T>,
           softmax_backward<T>,
           log_softmax_backward<T>,
+          softmax_columns<T, false>,
+          softmax_columns<T, true>,
+          softmax_backward_columns<T, false>,
+          softmax_backward_columns<T, true>,
           logsumexp<T>,
           exp_scaled<T>,
           max<T>,

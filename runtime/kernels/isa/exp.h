@@ -1,4 +1,5 @@
-// exp of a vector for hand-written kernels, within 1 ULP; results below the smallest normal number are gradual.
+// exp and log of a vector for hand-written kernels, within 1 ULP; exp's results below the smallest normal number are
+// gradual.
 #pragma once
 #include "runtime/simd/vec.h"
 
@@ -42,6 +43,24 @@ VIVACE_INLINE f64 vexp(f64 x) {
       1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1.0,         1.0};
   for (double term : kTerms) p = fma(p, r, splat(term));
   return scale_by_power(p, to_integer(n));
+}
+
+/// For x >= 1, infinity and NaN: 2 atanh(s) + n * log(2) with x = m * 2^n, s = (m - 1) / (m + 1) and m around 1.
+VIVACE_INLINE f32 vlog(f32 x) {
+  const i32 n = (bitcast<i32>(x) - 0x3f3504f3) >> 23;
+  const f32 m = bitcast<f32>(bitcast<i32>(x) - (n << 23)), power = to_floating(n);
+  const f32 f = m - 1.0f, s = f / (m + 1.0f), t = s * s;
+  f32 p = splat(2.0f / 9);
+  p = fma(p, t, splat(2.0f / 7));
+  p = fma(p, t, splat(2.0f / 5));
+  p = fma(p, t, splat(2.0f / 3));
+  // 2 s = f - s f, of which f is exact.
+  const f32 rest = fma(s, t * p - f, power * 1.428606820e-6f);
+  return where(x - x == 0, fma(power, splat(0.693145752f), f + rest), x);
+}
+VIVACE_INLINE f64 vlog(f64 x) {
+  for (int l = 0; l < lanes<double>; ++l) x[l] = __builtin_log(x[l]);
+  return x;
 }
 
 }  // namespace
