@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +54,7 @@ def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
     source = Path(vivace.__file__).parents[1]
     command = [sys.executable, "-m", "vivace", *args]
-    environment = {"PYTHONPATH": str(source), "PATH": "/usr/bin:/bin"}
+    environment = {**os.environ, "PYTHONPATH": str(source)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
