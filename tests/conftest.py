@@ -10,9 +10,14 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from tests import support
+
+# A busy machine makes a case slow, not wrong.
+hypothesis.settings.register_profile("vivace", deadline=None)
+hypothesis.settings.load_profile("vivace")
 
 KNOWN_GAPS = Path(__file__).parent / "ops" / "known_gaps.txt"
 

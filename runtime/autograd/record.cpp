@@ -1,7 +1,6 @@
 // Recording: the kernels for Key::Autograd, which serve every operator by walking its NodeInfo.
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
@@ -50,7 +49,7 @@ void collect_edges(const Op& op, const Value* args, Node& node) {
 template <class T>
 T* copy_list(const T* from, int64_t n) {
   T* to = static_cast<T*>(std::malloc(size_t(n) * sizeof(T) + 1));
-  std::memcpy(static_cast<void*>(to), static_cast<const void*>(from), size_t(n) * sizeof(T));
+  std::copy_n(from, n, to);  // memcpy may not be given the null pointer of an empty list
   return to;
 }
 
