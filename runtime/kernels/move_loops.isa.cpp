@@ -73,8 +73,15 @@ void convert(char* to, const char* from, int64_t n) {
 
 void fill(char* to, const char* element, int64_t size, int64_t nbytes) {
   u8 pattern;
-  char* bytes = reinterpret_cast<char*>(&pattern);
-  for (int i = 0; i < kVectorBytes; ++i) bytes[i] = element[i % size];
+  if (size == 4) {
+    uint32_t word;
+    __builtin_memcpy(&word, element, 4);
+    pattern = u8(splat(word));
+  } else {
+    char* bytes = reinterpret_cast<char*>(&pattern);
+    __builtin_memcpy(bytes, element, uint64_t(size));
+    for (int64_t i = size; i < kVectorBytes; ++i) bytes[i] = bytes[i - size];
+  }
   int64_t i = 0;
   for (; i + kVectorBytes <= nbytes; i += kVectorBytes) store_full(to + i, pattern);
   if (i < nbytes) store_bytes(to + i, pattern, nbytes - i);
