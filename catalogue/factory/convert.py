@@ -121,11 +121,13 @@ zero_ = op(
 resize_ = op(
     "resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     kernel="resize_",
+    device_neutral=True,
     doc="Changes the sizes of the tensor itself; memory grows where needed, and new elements are uninitialised.",
 )
 resize_as_ = op(
     "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     kernel="resize_as_",
+    device_neutral=True,
     doc="resize_() to the sizes of another tensor.",
 )
 fill = op(

@@ -83,7 +83,7 @@ class _Emitter:
         lines = [f"// {n.op.schema}", f"// {n.entry.where.mark}"]
         lines.append(f"void apply_{n.symbol}(Node& node, Tensor* const* grads, Tensor** out, Needs needs) {{")
         if n.fused is not None:
-            lines.append("  if (!tls.grad_mode) {")
+            lines.append("  if (may_fuse(grads)) {")
             lines += _indent(self._formula(n, n.fused), 4)
             lines += ["    return;", "  }"]
         lines += _indent(self._formula(n, n.formula), 2)

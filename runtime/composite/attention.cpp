@@ -22,7 +22,7 @@ namespace {
 /// A bool mask as numbers to add to the scores.
 TensorRef additive(Tensor& mask, DType dtype) {
   if (!is_bool(mask.dtype())) return TensorRef::share(&mask);
-  TensorRef zeros = empty(mask.sizes(), dtype);
+  TensorRef zeros = empty(mask.sizes(), dtype, mask.device());
   fill_into(*zeros, Scalar(0));
   return ops::where_ScalarOther(mask, *zeros, Scalar(-std::numeric_limits<double>::infinity()));
 }
@@ -39,7 +39,7 @@ TensorRef by_formula(Tensor& query, Tensor& key, Tensor& value, Tensor* mask, do
             scores = ops::matmul(*scaled, *columns);
   if (is_causal) {
     const int64_t sizes[] = {query.size(-2), key.size(-2)};
-    TensorRef causal = empty(sizes, query.dtype());
+    TensorRef causal = empty(sizes, query.dtype(), query.device());
     fill_into(*causal, Scalar(-std::numeric_limits<double>::infinity()));
     causal = ops::triu(*causal, 1);
     scores = ops::add_Tensor(*scores, *causal);

@@ -10,6 +10,7 @@
 #include "generated/ops/reduce/truth.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/kernels/read_scalar.h"
 
 namespace vivace::composite {
 
@@ -68,7 +69,7 @@ TensorRef combinations(Tensor& self, int64_t r, bool with_replacement) {
 }
 
 bool allclose(Tensor& self, Tensor& other, double rtol, double atol, bool equal_nan) {
-  return *ops::all(*ops::isclose(self, other, rtol, atol, equal_nan))->data<bool>();
+  return kernels::read_scalar(*ops::all(*ops::isclose(self, other, rtol, atol, equal_nan))).to_bool();
 }
 
 }  // namespace vivace::composite

@@ -10,6 +10,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/kernels/read_scalar.h"
 #include "runtime/kernels/view_shape.h"
 
 namespace vivace::composite {
@@ -145,7 +146,7 @@ TensorRef imag(Tensor& self) {
 
 TensorRef narrow_Tensor(Tensor& self, int64_t dim, Tensor& start, int64_t length) {
   if (start.dim() != 0 || !is_integral(start.dtype())) fail("start must be an 0-dim integral Tensor.");
-  return ops::narrow(self, dim, to_dtype(start, DType::Int64)->data<int64_t>()[0], length);
+  return ops::narrow(self, dim, kernels::read_scalar(start).to_int(), length);
 }
 
 std::vector<TensorRef> tensor_split_tensor(Tensor& self, Tensor& which, int64_t dim) {
@@ -156,6 +157,7 @@ std::vector<TensorRef> tensor_split_tensor(Tensor& self, Tensor& which, int64_t 
         "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got "
         "a tensor with ",
         which.dim(), " dims");
+  if (which.is_meta()) fail("tensor_split(): indices on the meta device have no values");
   const TensorRef flat = contiguous(which);
   if (which.dim() == 0) return ops::tensor_split_sections(self, *flat->data<int64_t>(), dim);
   return ops::tensor_split_indices(self, {flat->data<int64_t>(), size_t(flat->numel())}, dim);

@@ -205,6 +205,7 @@ TensorRef cross_entropy_grad(Tensor& g, Tensor& input, Tensor& target, const Cro
 
 TensorRef target_distribution(Tensor& input, Tensor& target, const CrossEntropy& o) {
   const DType compute = compute_of(input.dtype());
+  if (input.is_meta()) return empty(input.sizes(), compute, input.device());
   const Problem p(input, target, o.weight, compute);
   const int64_t n = p.classes;
   TensorRef out = empty(row_sizes(input.sizes()), compute);
@@ -249,8 +250,9 @@ void nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignor
 
 TensorRef nll_slope(IntList input_sizes, DType dtype, Tensor& target, Tensor* weight, int64_t ignore_index,
                     Reduction reduction) {
-  TensorRef shape = empty(input_sizes, dtype);
   const DType compute = compute_of(dtype);
+  if (target.is_meta()) return empty(input_sizes, compute, target.device());
+  TensorRef shape = empty(input_sizes, dtype);
   const Problem p(*shape, target, weight, compute);
   TensorRef out = empty(row_sizes(input_sizes), compute);
   fill_into(*out, Scalar(0));

@@ -197,6 +197,7 @@ TensorRef loss_slope(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target,
   const bool same =
       std::equal(input.sizes().begin(), input.sizes().end(), target.sizes().begin(), target.sizes().end());
   const Dims sizes = same ? Dims(input.sizes()) : broadcast_sizes(input.sizes(), target.sizes());
+  if (g.is_meta()) return empty(sizes, compute, g.device());
   TensorRef x = expanded(input, sizes, compute), y = expanded(target, sizes, compute), out = empty(sizes, compute);
   const int64_t n = out->numel();
   TensorRef grads = reduction == Reduction::None ? expanded(g, sizes, compute) : to_dtype(g, compute);

@@ -71,7 +71,7 @@ void fused_sgd_(TensorList params, TensorList momentum_buffers, double lr, doubl
     check_floating(param.dtype(), "_fused_sgd_");
     const DType compute = compute_of(param.dtype());
     TensorRef grad = gradient(param, compute);
-    if (!grad) continue;
+    if (!grad || param.is_meta()) continue;
     Tensor* buffer = momentum != 0 ? at(momentum_buffers, i) : nullptr;
     check_like("_fused_sgd_", "a momentum buffer", buffer, param);
     Array p(&param, compute), b(buffer, compute);
@@ -100,7 +100,7 @@ void fused_adam_(TensorList params, TensorList exp_avgs, TensorList exp_avg_sqs,
     check_floating(param.dtype(), "_fused_adam_");
     const DType compute = compute_of(param.dtype());
     TensorRef grad = gradient(param, compute);
-    if (!grad) continue;
+    if (!grad || param.is_meta()) continue;
     Tensor& steps = *state_steps[i];
     if (steps.dtype() != DType::Float32 || steps.numel() != 1)
       fail("_fused_adam_: state_steps must be float32 tensors of one element");
@@ -138,6 +138,7 @@ TensorRef fused_clip_grad_norm_(TensorList params, double max_norm, double norm_
   for (Tensor* param : params) {
     if (!param->grad) continue;
     if (std::exchange(first, false)) dtype = param->grad->dtype();
+    if (param->grad->is_meta()) return empty(IntList(), dtype, param->grad->device());
     TensorRef grad = dense_in(param->grad, compute_of(param->grad->dtype()));
     visit_compute(grad->dtype(), "_fused_clip_grad_norm_", [&]<class T>() {
       const T* g = grad->data<T>();

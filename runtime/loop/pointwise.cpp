@@ -163,10 +163,37 @@ void compute(Call& c, Tensor& out) {
   b.run();
 }
 
+/// Of the first tensor that has dims; else of any that is on the meta device.
 Device device_of(const Call& c) {
-  for (int k = 0; k < c.noperands(); ++k)
-    if (is_tensor(*c.operands[k])) return c.operands[k]->tensor->device();
-  return {};
+  Device device;
+  for (int k = 0; k < c.noperands(); ++k) {
+    if (!is_tensor(*c.operands[k])) continue;
+    if (c.operands[k]->tensor->dim() > 0) return c.operands[k]->tensor->device();
+    if (c.operands[k]->tensor->is_meta()) device = c.operands[k]->tensor->device();
+  }
+  return device;
+}
+
+[[noreturn]] void fail_device(DeviceType have, DeviceType want) {
+  fail("Tensor on device ", name(have), " is not on the expected device ", name(want), "!");
+}
+
+/// Throws where a tensor with elements stands among those of the meta device; one without dims may.
+void check_devices(const Call& c) {
+  const Device device = device_of(c);
+  for (int k = 0; k < c.noperands(); ++k) {
+    if (!is_tensor(*c.operands[k])) continue;
+    const Tensor& t = *c.operands[k]->tensor;
+    if (t.device() != device && (t.dim() > 0 || t.is_meta())) fail_device(t.device().type, device.type);
+  }
+}
+
+bool any_meta(const PointwiseInfo& info, const Value* args) {
+  for (int k = 0; k < info.noperands; ++k) {
+    const Value& v = args[info.operands[k]];
+    if (is_tensor(v) && v.tensor->is_meta()) return true;
+  }
+  return false;
 }
 
 // ---- writing to a tensor that exists
@@ -223,12 +250,11 @@ Object* run(const Op& op, Value* args) {
   if (info->check) info->check(args);
   if (info->choose) info = &info->choose(args);
   if (op.op_class == OpClass::Plain) [[likely]] {
-    const Value& first = args[info->operands[0]];
-    Tensor* out = is_tensor(first) && !first.tensor->is_meta() ? quick(*info, args, nullptr) : nullptr;
+    Tensor* out = is_tensor(args[info->operands[0]]) ? quick(*info, args, nullptr) : nullptr;
     if (out == nullptr) {
       Call c = analyse(*info, args);
       TensorRef result = allocate(c, device_of(c));
-      if (!result->is_meta()) compute(c, *result);
+      compute(c, *result);
       out = result.release();
     }
     if (integer_division_by_zero) [[unlikely]] {
@@ -239,7 +265,7 @@ Object* run(const Op& op, Value* args) {
   }
   if (op.op_class == OpClass::InPlace) {
     Tensor& self = *args[0].tensor;
-    if (!self.is_meta() && info->operands[0] == 0 && quick(*info, args, &self)) {
+    if (info->operands[0] == 0 && quick(*info, args, &self)) {
       bump_version(self);
       check_division();
     } else {
@@ -257,13 +283,29 @@ Object* run(const Op& op, Value* args) {
 }  // namespace
 
 Object* pointwise_kernel(const Op& op, KeySet, Value* args) { return run(op, args); }
-Object* pointwise_meta(const Op& op, KeySet, Value* args) { return run(op, args); }
+
+Object* pointwise_meta(const Op& op, KeySet, Value* args) {
+  const PointwiseInfo* info = static_cast<const PointwiseInfo*>((op.functional ? op.functional : &op)->data);
+  if (info->check) info->check(args);
+  if (info->choose) info = &info->choose(args);
+  Call c = analyse(*info, args);
+  check_devices(c);
+  if (op.op_class == OpClass::Plain) return allocate(c, {DeviceType::Meta}).release();
+  Tensor& out = *args[op.op_class == OpClass::InPlace ? 0 : op.nargs - 1].tensor;
+  if (!out.is_meta()) fail_device(DeviceType::Meta, DeviceType::CPU);
+  if (op.op_class == OpClass::InPlace)
+    write_in_place(op, c, out);
+  else
+    write_out(op, c, out);
+  return Py_NewRef(&out);
+}
 
 Tensor* pointwise(const PointwiseInfo& info, const Value* args) {
+  if (any_meta(info, args)) return allocate(analyse(info, args), {DeviceType::Meta}).release();
   if (Tensor* out = quick(info, args, nullptr)) return out;
   Call c = analyse(info, args);
   TensorRef result = allocate(c, device_of(c));
-  if (!result->is_meta()) compute(c, *result);
+  compute(c, *result);
   return result.release();
 }
 

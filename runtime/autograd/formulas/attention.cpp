@@ -35,7 +35,7 @@ std::tuple<TensorRef, TensorRef, TensorRef, TensorRef> attention_backward(Tensor
   const Var v = group == 1 ? Var(value) : Var(ops::repeat_interleave_self_int(value, group, 1));
   Var scores = times(query, turned(k)) * scale;
   if (is_causal) {
-    TensorRef hidden = empty({query.sizes()[2], key.sizes()[2]}, query.dtype());
+    TensorRef hidden = empty({query.sizes()[2], key.sizes()[2]}, query.dtype(), query.device());
     fill_into(*hidden, Scalar(-std::numeric_limits<double>::infinity()));
     scores = scores + Var(ops::triu(*hidden, 1));
   }

@@ -142,6 +142,7 @@ TensorRef nll_loss_index_backward(Tensor& g, IntList input_sizes, Tensor& target
 
 TensorRef embedding_backward(Tensor& g, Tensor& input, IntList weight_sizes, std::optional<int64_t> padding_idx,
                              bool scale_grad_by_freq) {
+  if (g.is_meta()) return empty(weight_sizes, g.dtype(), g.device());
   const int64_t flat[] = {input.numel()}, rows[] = {input.numel(), weight_sizes[1]};
   TensorRef table = empty(weight_sizes, g.dtype()), index = ops::reshape(input, flat);
   fill_into(*table, Scalar(0));
