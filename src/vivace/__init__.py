@@ -72,6 +72,7 @@ def is_anomaly_check_nan_enabled():
 
 
 # Functions that bring modules of their own with them.
+compile = lazy_function("vivace._eager", "compile")
 load = lazy_function("vivace.serialization", "load")
 save = lazy_function("vivace.serialization", "save")
 set_printoptions = lazy_function("vivace._tensor_str", "set_printoptions")

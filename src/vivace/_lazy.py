@@ -96,3 +96,18 @@ def lazily(package, home):
         return value
 
     return __getattr__
+
+
+def refusing(package, sentence):
+    """The `__getattr__` of a package that stands for what vivace does not do: its functions exist, and refuse when they
+    are called."""
+
+    def refuse(*args, **kwargs):
+        raise RuntimeError(sentence)
+
+    def __getattr__(name):
+        if name.startswith("__"):
+            raise AttributeError(f"vivace does not have torch{package.removeprefix('vivace')}.{name}")
+        return refuse
+
+    return __getattr__

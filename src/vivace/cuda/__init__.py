@@ -1,5 +1,8 @@
 """torch.cuda on a machine without it: questions are answered, everything else refuses."""
 
+from vivace._lazy import refusing
+from vivace.cuda import amp as amp
+
 __all__ = [
     "current_device",
     "device_count",
@@ -39,13 +42,6 @@ def empty_cache():
     """Nothing to empty."""
 
 
-def _refuse(*args, **kwargs):
-    raise RuntimeError(
-        "vivace runs on the CPU: torch.cuda.is_available() is False, and nothing in torch.cuda can be used"
-    )
-
-
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"vivace does not have torch.cuda.{name}")
-    return _refuse
+__getattr__ = refusing(
+    __name__, "vivace runs on the CPU: torch.cuda.is_available() is False, and nothing in torch.cuda can be used"
+)

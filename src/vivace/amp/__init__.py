@@ -1,0 +1,3 @@
+"""torch.amp: training in lower precision."""
+
+from vivace.amp.grad_scaler import GradScaler as GradScaler

@@ -1,0 +1,67 @@
+"""Names of what vivace does not do: questions are answered, compilers give back what they got, the rest refuses."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+
+@pytest.mark.parametrize("path", ["cuda", "distributed", "accelerator"])
+def test_absent_parts_say_so(module: Any, path: str) -> None:
+    part = getattr(module, path)
+    assert part.is_available() is False
+    with pytest.raises(RuntimeError, match="vivace runs"):
+        part.synchronize()
+
+
+def test_compilers_give_back_what_they_got(module: Any) -> None:
+    def f(x: Any) -> Any:
+        return x + 1
+
+    layer = module.nn.Linear(2, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert module.compile(f) is f
+        assert module.compile(mode="reduce-overhead")(f) is f
+        assert module.jit.script(f) is f
+        assert module.jit.script(layer) is layer
+        assert module.jit.trace(layer, module.ones(1, 2)) is layer
+    assert not module.jit.is_scripting() and not module.compiler.is_compiling()
+    assert module.compiler.disable(f) is f
+
+
+def test_compilers_say_so_once(module: Any) -> None:
+    from vivace import _eager
+
+    _eager._told.clear()
+    with pytest.warns(UserWarning, match="runs eagerly"):
+        module.compile(len)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        module.compile(len)
+
+
+def test_hub_loads_local_models(module: Any, tmp_path: Any) -> None:
+    (tmp_path / "hubconf.py").write_text("def answer(n=1):\n    'Times two.'\n    return 2 * n\n")
+    hub = module.hub
+    assert hub.list(str(tmp_path), source="local") == ["answer"]
+    assert hub.help(str(tmp_path), "answer", source="local") == "Times two."
+    assert hub.load(str(tmp_path), "answer", 21, source="local") == 42
+    with pytest.raises(RuntimeError, match="Cannot find callable question"):
+        hub.load(str(tmp_path), "question", source="local")
+    with pytest.raises(RuntimeError, match="downloads no code"):
+        hub.load("someone/something", "answer")
+
+
+def test_hub_keeps_downloads(module: Any, tmp_path: Any) -> None:
+    source, target = tmp_path / "weights.pt", tmp_path / "models"
+    module.save({"w": module.ones(2)}, str(source))
+    url = source.as_uri()
+    assert module.hub.load_state_dict_from_url(url, str(target))["w"].tolist() == [1, 1]
+    source.unlink()
+    assert module.hub.load_state_dict_from_url(url, str(target))["w"].tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="invalid hash value"):
+        module.hub.download_url_to_file((target / "weights.pt").as_uri(), str(tmp_path / "x"), "0000")
+    assert not (tmp_path / "x").exists()
