@@ -7,6 +7,17 @@ namespace vivace {
 
 namespace {
 
+/// torch.linalg.LinAlgError, which vivace.linalg defines; that module may not have run yet. The reference is kept:
+/// classes of exceptions live as long as the process.
+Object* linalg_error() {
+  Object* const module = PyImport_ImportModule("vivace.linalg");
+  Object* const found = module ? PyObject_GetAttrString(module, "LinAlgError") : nullptr;
+  Py_XDECREF(module);
+  if (found) return found;
+  PyErr_Clear();
+  return PyExc_RuntimeError;
+}
+
 Object* exception_class(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::Runtime:
@@ -25,6 +36,8 @@ Object* exception_class(ErrorKind kind) {
       return PyExc_OverflowError;
     case ErrorKind::ZeroDivision:
       return PyExc_ZeroDivisionError;
+    case ErrorKind::LinAlg:
+      return linalg_error();
   }
   return PyExc_RuntimeError;
 }

@@ -5,5 +5,9 @@ from vivace import _C
 _C.install(globals(), "linalg")
 
 
+class LinAlgError(RuntimeError):
+    """A matrix does not have what was asked for: an inverse, a Cholesky factor, eigenvalues that converge."""
+
+
 def __getattr__(name):
     raise AttributeError(f"vivace does not have torch.linalg.{name}")

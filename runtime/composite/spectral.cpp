@@ -1,0 +1,42 @@
+// Decompositions in their older forms, and eigenvalues and singular values alone: vectors are computed only where a
+// gradient needs them.
+#include "generated/kernels/linalg/spectral.h"
+#include "generated/ops/factory/fresh.h"
+#include "generated/ops/linalg/spectral.h"
+#include "generated/ops/view/dims.h"
+#include "runtime/kernels/lapack.h"
+
+#include "runtime/autograd/layers.h"
+#include "runtime/dispatch/op.h"
+
+namespace vivace::composite {
+namespace {
+
+bool is_recorded(const Tensor& t) { return tls.grad_mode && t.requires_grad(); }
+
+}  // namespace
+
+std::tuple<TensorRef, TensorRef> qr(Tensor& self, bool some) {
+  return ops::linalg_qr(self, some ? "reduced" : "complete");
+}
+
+std::tuple<TensorRef, TensorRef, TensorRef> svd(Tensor& self, bool some, bool compute_uv) {
+  if (compute_uv) {
+    auto [U, S, Vh] = ops::linalg_svd(self, !some, true);
+    return {std::move(U), std::move(S), ops::mH(*Vh)};
+  }
+  lapack::check_matrices(self, "linalg.svd");
+  const int64_t m = lapack::rows(self), n = lapack::cols(self);
+  const auto zeros = [&](int64_t size) {
+    return ops::zeros(lapack::extended(lapack::batch_sizes(self), {size, size}), self.dtype(), self.device());
+  };
+  return {zeros(m), svdvals(self, std::nullopt), zeros(n)};
+}
+
+TensorRef svdvals(Tensor& A, std::optional<std::string_view>) {
+  return std::get<1>(ops::linalg_svd(A, false, is_recorded(A)));
+}
+TensorRef eigvalsh(Tensor& A, std::string_view UPLO) { return std::get<0>(ops::linalg_eigh(A, UPLO, is_recorded(A))); }
+TensorRef eigvals(Tensor& A) { return std::get<0>(ops::linalg_eig(A, is_recorded(A))); }
+
+}  // namespace vivace::composite

@@ -1,0 +1,113 @@
+"""Decompositions: what their factors multiply to, gradients through all dtypes and shapes, and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import vivace
+from vivace import linalg
+from vivace.autograd import gradcheck, gradgradcheck
+
+DTYPES = (vivace.float32, vivace.float64, vivace.complex64, vivace.complex128)
+
+
+def random(*sizes: int, dtype: object = vivace.float64) -> vivace.Tensor:
+    vivace.manual_seed(sum(sizes))
+    return vivace.randn(*sizes, dtype=dtype)
+
+
+def hermitian(t: vivace.Tensor) -> vivace.Tensor:
+    return t + t.mH
+
+
+def positive(t: vivace.Tensor) -> vivace.Tensor:
+    return t @ t.mH + 2 * vivace.eye(t.shape[-1], dtype=t.dtype)
+
+
+def close(a: vivace.Tensor, b: vivace.Tensor) -> None:
+    tolerance = 1e-3 if a.dtype in (vivace.float32, vivace.complex64) else 1e-9
+    np.testing.assert_allclose(a.numpy(), b.numpy(), tolerance, tolerance)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("sizes", [(3, 3), (2, 4, 3), (2, 3, 5), (0, 3, 2), (3, 0)])
+def test_factors_multiply_to_the_matrix(sizes: tuple[int, ...], dtype: object) -> None:
+    a = random(*sizes, dtype=dtype)
+    for mode in ("reduced", "complete"):
+        q, r = linalg.qr(a, mode)
+        close(q @ r, a)
+        close(q.mH @ q, vivace.eye(q.shape[-1], dtype=dtype).expand(*sizes[:-2], -1, -1))
+    u, s, vh = linalg.svd(a, full_matrices=False)
+    close(u * s.unsqueeze(-2) @ vh, a)
+    full = linalg.svd(a)
+    assert full.U.shape[-1] == sizes[-2]
+    assert full.Vh.shape[-2] == sizes[-1]
+    p, lower, upper = linalg.lu(a)
+    close(p @ lower @ upper, a)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_eigenvalues(dtype: object) -> None:
+    a = random(2, 4, 4, dtype=dtype)
+    values, vectors = linalg.eig(a)
+    close(a.to(vectors.dtype) @ vectors, vectors * values.unsqueeze(-2))
+    h = hermitian(a)
+    for triangle, half in (("L", h.tril()), ("U", h.triu())):
+        values, vectors = linalg.eigh(half, triangle)
+        close(h @ vectors, vectors * values.unsqueeze(-2))
+
+
+FUNCTIONS = {
+    "inv": linalg.inv,
+    "det": linalg.det,
+    "slogdet": lambda a: linalg.slogdet(a)[1],
+    "solve": lambda a: linalg.solve(a, a[..., :2] * 2),
+    "cholesky": lambda a: linalg.cholesky(positive(a)),
+    "cholesky upper": lambda a: linalg.cholesky(positive(a), upper=True),
+    "cholesky_solve": lambda a: vivace.cholesky_solve(a, linalg.cholesky(positive(a))),
+    "lu": lambda a: linalg.lu(a)[1:],
+    "lu_solve": lambda a: linalg.lu_solve(*linalg.lu_factor(a), a, adjoint=True),
+    "qr": linalg.qr,
+    "svd": lambda a: (linalg.svd(a, False)[0].abs(), linalg.svd(a, False)[1], linalg.svd(a, False)[2].abs()),
+    "svdvals": linalg.svdvals,
+    "eigh": lambda a: (linalg.eigh(hermitian(a))[0], linalg.eigh(hermitian(a))[1].abs()),
+    "eigvalsh": lambda a: linalg.eigvalsh(hermitian(a)),
+    "eig": lambda a: (linalg.eig(a)[0], linalg.eig(a)[1].abs()),
+}
+
+
+@pytest.mark.parametrize("dtype", [vivace.float64, vivace.complex128])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradients(name: str, dtype: object) -> None:
+    a = random(2, 3, 3, dtype=dtype).requires_grad_()
+    assert gradcheck(FUNCTIONS[name], (a,))
+    assert gradgradcheck(FUNCTIONS[name], (a,))
+
+
+@pytest.mark.parametrize("sizes", [(4, 2), (2, 4)])
+@pytest.mark.parametrize("name", ["lu", "qr", "svd", "svdvals"])
+def test_gradients_of_oblong_matrices(name: str, sizes: tuple[int, ...]) -> None:
+    assert gradcheck(FUNCTIONS[name], (random(*sizes).requires_grad_(),))
+
+
+def test_the_gradient_of_a_determinant_that_is_zero_is_the_adjugate() -> None:
+    a = vivace.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=vivace.float64, requires_grad=True)
+    linalg.det(a).backward()
+    close(a.grad, vivace.tensor([[4.0, -2.0], [-2.0, 1.0]], dtype=vivace.float64))
+
+
+def test_errors_are_pytorchs() -> None:
+    with pytest.raises(linalg.LinAlgError, match=r"linalg\.inv: The diagonal element 2 is zero, the inversion"):
+        linalg.inv(vivace.ones(2, 2))
+    with pytest.raises(linalg.LinAlgError, match=r"linalg\.inv: \(Batch element 1\): The diagonal element 1 is zero"):
+        vivace.stack([vivace.eye(2), vivace.zeros(2, 2)]).inverse()
+    with pytest.raises(linalg.LinAlgError, match="The solver failed because the input matrix is singular"):
+        linalg.solve(vivace.zeros(2, 2), vivace.ones(2))
+    with pytest.raises(linalg.LinAlgError, match=r"leading minor of order 1 is not positive-definite"):
+        linalg.cholesky(-vivace.eye(2))
+    with pytest.raises(RuntimeError, match="must be batches of square matrices, but they are 2 by 3 matrices"):
+        linalg.inv(vivace.ones(2, 3))
+    with pytest.raises(RuntimeError, match="must have at least 2 dimensions"):
+        linalg.det(vivace.ones(3))
+    assert linalg.inv_ex(vivace.zeros(2, 2)).info.item() == 1
