@@ -82,9 +82,9 @@ struct FloatFold {
     rows(p, n, step, columns, accs);
   }
   void merge(double& acc, double other) const { acc = joined(kind, acc, other); }
-  /// Many short rows without a call for each; false: too long.
+  /// Many short rows without a call for each; false: too long, or empty.
   bool inner_rows(const T* p, int64_t n_rows, int64_t step, int64_t n, double* accs) const {
-    if (n > kShortRow) return false;
+    if (n == 0 || n > kShortRow) return false;
     loops_of<T>().short_rows[int(kind)](p, n_rows, step, n, accs);
     return true;
   }
