@@ -4,6 +4,7 @@
 #include "generated/kernels/reduce/extremes.h"
 #include "generated/kernels/reduce/moments.h"
 #include "generated/kernels/reduce/sums.h"
+#include "generated/ops/linalg/norms.h"
 #include "generated/ops/pointwise/divide.h"
 #include "generated/ops/pointwise/logic.h"
 #include "generated/ops/pointwise/select.h"
@@ -75,7 +76,7 @@ TensorRef norm_str(Tensor& self, std::string_view p, DimList dim, bool keepdim, 
     return ops::linalg_vector_norm(self, Scalar(2), dim, keepdim, dtype);
   }
   if (p != "nuc") fail("only valid string values are 'fro' and 'nuc', found ", p);
-  fail_not_implemented("norm: the nuclear norm needs a singular value decomposition, which is not there yet");
+  return ops::matrix_norm_str_ord(self, p, dim.value_or(IntList(kInts<-2, -1>)), keepdim, dtype);
 }
 
 TensorRef max_other(Tensor& self, Tensor& other) { return ops::maximum(self, other); }

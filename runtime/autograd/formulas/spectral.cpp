@@ -1,5 +1,6 @@
 // Derivatives of QR, singular values and eigenvalues. Vectors are determined up to a phase, which formulas ignore.
 #include "generated/formulas/linalg/spectral.h"
+#include "generated/formulas/linalg/norms.h"
 #include "generated/ops/factory/fresh.h"
 #include "generated/ops/index/join.h"
 #include "generated/ops/pointwise/divide.h"
@@ -95,6 +96,12 @@ TensorRef eig_backward(Tensor* gL, Tensor* gV, Tensor& L, Tensor& V, DType dtype
   Var core = without_diagonal(inner / conj(differences(L)));
   if (gL) core = core + diagonal_matrix(*gL);
   return through(core);
+}
+
+TensorRef pinv_backward(Tensor& g, Tensor& A, Tensor& P) {
+  const Var Ph = adjoint(P), gh = adjoint(g);
+  const Var outside = mm(gh, mm(P, Ph)), inside = mm(mm(Ph, P), gh);
+  return outside - mm(A, mm(P, outside)) + inside - mm(mm(inside, P), A) - mm(mm(Ph, g), Ph);
 }
 
 }  // namespace vivace::formulas
