@@ -182,7 +182,8 @@ TensorRef multinomial(Tensor& self, int64_t num_samples, bool replacement, Objec
   visit_floating(self.dtype(), [&]<class T>() {
     const T* p = weights->data<T>();
     check_weights(p, rows, columns);
-    const auto draw = replacement ? draw_with_replacement<T> : draw_without_replacement<T>;
+    // A single column number is the winner of a race, with or without replacement.
+    const auto draw = replacement && num_samples > 1 ? draw_with_replacement<T> : draw_without_replacement<T>;
     draw(stream, p, out->data<int64_t>(), rows, columns, num_samples);
   });
   return out;

@@ -57,6 +57,17 @@ def _all() -> dict[str, Case]:
     add("bernoulli_p", True, lambda torch, n: torch.bernoulli(torch.empty(n), 0.2), (100,))
     add("multinomial_one", True, lambda torch, n: torch.multinomial(torch.linspace(1, 2, n), 1), (20,))
     add("multinomial", True, lambda torch, n: torch.multinomial(torch.linspace(1, 2, 3 * n).view(3, n), 5), (20,))
+    add("multinomial_one_again", True, lambda torch, n: torch.multinomial(torch.linspace(1, 2, n), 1, True), (20,))
+    add("gamma", False, lambda torch, n: torch._standard_gamma(torch.logspace(-1.5, 2, n)), (100,))
+    add(
+        "gamma_double",
+        False,
+        lambda torch, n: torch._standard_gamma(torch.linspace(0.1, 9, n, dtype=torch.float64)),
+        (100,),
+    )
+    add("dirichlet", False, lambda torch, n: torch._sample_dirichlet(torch.linspace(0.1, 9, n).view(-1, 5)), (100,))
+    add("poisson", True, lambda torch, n: torch.poisson(torch.linspace(0, 40, n)), (200,))
+    add("binomial", True, lambda torch, n: torch.binomial(torch.arange(float(n)), torch.linspace(0, 1, n)), (200,))
     add("multinomial_again", True, lambda torch, n: torch.multinomial(torch.linspace(0, 2, n), 50, True), (20,))
     add("exponential", False, lambda torch, n: torch.empty(n).exponential_(1.7), (50,))
     add("geometric", True, lambda torch, n: torch.empty(n).geometric_(0.3), (50,))
