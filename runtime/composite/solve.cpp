@@ -115,7 +115,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> lu_unpack(Tensor& LU, Tensor& pivots
   if (unpack_pivots && pivots.dtype() != DType::Int32)
     fail(
         "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
-        "Note: this function is intended to be used with the output produced by torch.linalg.lu_factor");
+        "This function is intended to be used with the output produced by torch.linalg.lu_factor");
   const int64_t m = rows(LU), n = cols(LU), k = std::min(m, n);
   TensorRef P = ops::empty({{0}}, LU.dtype(), LU.device()), L = ops::empty({{0}}, LU.dtype(), LU.device()),
             U = ops::empty({{0}}, LU.dtype(), LU.device());
