@@ -18,7 +18,7 @@ torch_python := $(abspath $(TORCH_VENV))/bin/python
 # OPENBLAS_CORETYPE, where a machine sets it, slows a current OpenBLAS.
 run := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE PYTHONPATH=src:.
 
-.PHONY: build test test-one-file sanitize check demo examples bench conformance oracle-data wheel wheel-test clean
+.PHONY: build test test-one-file sanitize check demo demo-compare examples bench conformance oracle-data wheel wheel-test clean
 .DEFAULT_GOAL := build
 
 $(VENV)/ready-%: pyproject.toml
@@ -64,6 +64,10 @@ check: build $(VENV)/ready-test $(VENV)/ready-lint
 demo: build $(VENV)/ready-demo
 	$(run) $(bin)/python -m vivace examples/digits.py
 
+# The demo, and the same script on PyTorch.
+demo-compare: build $(VENV)/ready-demo $(TORCH_VENV)/ready
+	$(run) $(bin)/python -m vivace examples/digits.py --pytorch $(torch_python)
+
 examples: build $(VENV)/ready-demo
 	$(run) $(bin)/python tools/run_examples.py
 
@@ -76,9 +80,9 @@ conformance: build $(TORCH_VENV)/ready
 	$(run) $(torch_python) $(CONFORMANCE)/opinfo_conformance.py --module vivace --variants --grad \
 		--ops-file $(CONFORMANCE)/$(CONFORMANCE_OPS) --list-failures 60
 
-# Recorded PyTorch values of the catalogue's samples, for the tests of operators that have no NumPy reference.
+# PyTorch's values that the tests compare with where there is no other reference.
 oracle-data: build $(TORCH_VENV)/ready
-	$(run) $(torch_python) tools/record_oracle.py
+	$(run) $(torch_python) -m tools.record
 
 # In the folder of `make build`, so that nothing is compiled again.
 wheel: build

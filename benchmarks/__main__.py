@@ -7,7 +7,9 @@ import sys
 
 from benchmarks.common import ROOT
 
-DEFAULT = ["overhead", "instructions", "chain", "startup", "memory_growth", "sizes", "every_op"]
+DEFAULT = [
+    "overhead", "training_step", "instructions", "chain", "startup", "memory_growth", "sizes", "every_op", "build_time",
+]  # fmt: skip
 
 
 def main(names: list[str]) -> int:

@@ -30,7 +30,7 @@ def main() -> None:
     for collector in ("on", "off"):
         rows: dict[str, dict[str, float]] = {}
         for name in frameworks():
-            runs = [child(CHILD, name, collector) for _ in range(3 if name != "torch" else 1)]
+            runs = [child(CHILD, name, collector) for _ in range(3)]
             for phase, seconds in min(runs, key=lambda run: run["all"]).items():
                 rows.setdefault(phase, {})[name] = seconds
         print_table(f"Chain of a million nodes, gc {collector}", "s", rows)

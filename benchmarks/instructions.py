@@ -1,6 +1,6 @@
 """Instructions of one call on four floats: difference of callgrind runs of N and 2N calls, an empty lambda taken off.
 
-    python benchmarks/instructions.py [--calls N] [--ours-only]
+    python -m benchmarks.instructions [--calls N] [--ours-only]
 
 Needs valgrind. A run with PyTorch takes a minute or two, since all of its import is simulated.
 """

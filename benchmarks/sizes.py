@@ -1,6 +1,6 @@
 """Installed size of everything that `pip install vivace` brings, and vivace's own share.
 
-python benchmarks/sizes.py [--wheel dist/vivace-....whl]      # without a wheel, one is built first
+python -m benchmarks.sizes [--wheel dist/vivace-....whl]      # without a wheel, one is built first
 """
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// Tensor.backward, autograd.grad and hooks: arguments to endpoints and back; deep recursion goes on in a fresh thread.
 #include "bindings/autograd.h"
 
 #include <exception>

@@ -59,7 +59,7 @@ bool bind_tensor_list(Object* o, bool with_none, Value& out, BoundCall& call) {
   Tensor** tensors = call.room<Tensor*>(list.size());
   for (size_t i = 0; i < list.size(); ++i) {
     if (is_tensor(list[i])) {
-      tensors[i] = reinterpret_cast<Tensor*>(list[i]);
+      tensors[i] = &tensor_of(list[i]);
       call.keys |= tensors[i]->keys;
       if (!is_plain(list[i])) call.overridden |= overrides(list[i]);
     } else if (with_none && list[i] == Py_None) {
@@ -83,7 +83,7 @@ bool bind_ints(Object* const* objects, size_t n, Value& out, BoundCall& call) {
 bool bind_scalar(Object* o, Value& out) {
   Scalar s;
   if (is_tensor(o)) {
-    const Tensor& t = *reinterpret_cast<Tensor*>(o);
+    const Tensor& t = tensor_of(o);
     if (t.dim() != 0 || t.is_meta() || t.requires_grad()) return false;
     s = item(t);
   } else if (!unwrap_scalar(o, &s)) {
@@ -95,7 +95,7 @@ bool bind_scalar(Object* o, Value& out) {
 
 bool bind_one(const ArgSpec& spec, Object* o, Value& out, BoundCall& call) {
   if (spec.kind == ArgKind::Tensor && is_plain_tensor(o)) [[likely]] {
-    Tensor* t = reinterpret_cast<Tensor*>(o);
+    Tensor* t = &tensor_of(o);
     out = Value::of(t);
     call.keys |= t->keys;
     return true;
@@ -107,7 +107,7 @@ bool bind_one(const ArgSpec& spec, Object* o, Value& out, BoundCall& call) {
   switch (spec.kind) {
     case ArgKind::Tensor:
       if (!is_tensor(o)) return false;
-      out = Value::of(reinterpret_cast<Tensor*>(o));
+      out = Value::of(&tensor_of(o));
       call.keys |= out.tensor->keys;
       if (!is_plain(o)) call.overridden |= overrides(o);
       return true;

@@ -22,8 +22,6 @@ Object* finish(TensorRef t, bool requires_grad) {
   return t.release();
 }
 
-void warn(const char* text) { checked(PyErr_WarnEx(PyExc_UserWarning, text, 1)); }
-
 /// t.to(dtype, device), seen by autograd; t itself if there is nothing to do.
 TensorRef convert(Tensor& t, std::optional<DType> dtype, std::optional<Device> device) {
   TensorRef result = TensorRef::share(&t);
@@ -31,7 +29,7 @@ TensorRef convert(Tensor& t, std::optional<DType> dtype, std::optional<Device> d
     auto argument = Ref<Object>::steal(checked(target));
     auto method = Ref<Object>::steal(checked(PyUnicode_InternFromString("to")));
     Object* converted = checked(PyObject_CallMethodOneArg(result.object(), method.get(), argument.get()));
-    result = TensorRef::steal(reinterpret_cast<Tensor*>(converted));
+    result = TensorRef::steal(&tensor_of(converted));
   };
   if (dtype && *dtype != t.dtype()) to(wrap(*dtype));
   if (device && *device != t.device()) to(wrap(*device));
@@ -40,7 +38,7 @@ TensorRef convert(Tensor& t, std::optional<DType> dtype, std::optional<Device> d
 
 /// A 0-dim tensor or an ndarray from NumPy, or a tensor, as it is; null for other objects.
 TensorRef without_copy(Object* data) {
-  if (is_tensor(data)) return TensorRef::share(reinterpret_cast<Tensor*>(data));
+  if (is_tensor(data)) return TensorRef::share(&tensor_of(data));
   if (is_numpy_array(data)) return tensor_from_numpy(data, true);
   return {};
 }
@@ -187,7 +185,7 @@ Object* new_tensor(Object* self, Object* const* args, Py_ssize_t nargs, Object* 
         "new_tensor", 1, 1, {"data", "dtype", "device", "requires_grad", "layout", "pin_memory"}};
     Object* a[6];
     sort_arguments(signature, args, nargs, keywords, a);
-    const Tensor& t = *reinterpret_cast<Tensor*>(self);
+    const Tensor& t = tensor_of(self);
     const DType dtype = dtype_argument("new_tensor", a[1]).value_or(t.dtype());
     const Device device = device_argument("new_tensor", a[2]).value_or(t.device());
     refuse_pinning("new_tensor", a[5]);
@@ -197,7 +195,7 @@ Object* new_tensor(Object* self, Object* const* args, Py_ssize_t nargs, Object* 
 
 /// t.new(...): the constructor of old, for t's dtype.
 Object* new_legacy(Object* self, Object* args, Object* kwargs) {
-  return legacy_tensor_new(reinterpret_cast<Tensor*>(self)->dtype(), args, kwargs, false);
+  return legacy_tensor_new(tensor_of(self).dtype(), args, kwargs, false);
 }
 
 /// _typed_new(dtype, args, kwargs): what torch.FloatTensor(*args, **kwargs) and its kin make.

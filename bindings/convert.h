@@ -36,8 +36,6 @@ Object* wrap(Layout layout);
 Object* wrap(MemoryFormat format);
 /// int, float, bool or complex; None for no value.
 Object* wrap(const Scalar& scalar);
-/// The class of old for tensors of a dtype: "FloatTensor".
-const char* legacy_class_name(DType dtype);
 /// A torch.Size.
 Object* wrap_size(IntList sizes);
 /// A tuple of ints.

@@ -66,7 +66,7 @@ DType infer_sequence(Object* sequence) {
 DType infer_dtype(Object* data) {
   DType dtype;
   if (dtype_of_number(data, &dtype)) return dtype;
-  if (is_tensor(data)) return reinterpret_cast<Tensor*>(data)->dtype();
+  if (is_tensor(data)) return tensor_of(data).dtype();
   if (is_numpy_array(data)) return numpy_dtype(data);
   refuse_text(data);
   if (PySequence_Check(data)) return infer_sequence(data);
@@ -171,7 +171,7 @@ TensorRef from_data(Object* data, const DType* dtype, const Device* device) {
     if (result) return result;
   }
   if (is_tensor(data)) {
-    result = copy(*reinterpret_cast<Tensor*>(data), dtype);
+    result = copy(tensor_of(data), dtype);
   } else if (is_numpy_array(data)) {
     result = copy(*tensor_from_numpy(data, false), dtype);
   } else {

@@ -129,7 +129,7 @@ Object* tensor_dlpack(Object* self, Object* const* args, Py_ssize_t nargs, Objec
     static constexpr Signature signature = {"__dlpack__", 1, 0, {"stream", "max_version", "dl_device", "copy"}};
     Object* a[4];
     sort_arguments(signature, args, nargs, keywords, a);
-    auto t = TensorRef::share(reinterpret_cast<Tensor*>(self));
+    auto t = TensorRef::share(&tensor_of(self));
     check_exportable(*t);
     if (int_argument("__dlpack__", "stream", a[0], -1) != -1) fail("__dlpack__(): tensors on the CPU have no stream");
     int64_t device = kCpuDevice, version = 0;
@@ -164,10 +164,9 @@ TensorRef import_capsule(Object* capsule) {
     if (managed->major > 1) fail("from_dlpack(): DLPack version ", managed->major, " is not supported");
   if constexpr (kVersioned<Managed>)
     if (managed->flags & kReadOnly)
-      checked(PyErr_WarnEx(PyExc_UserWarning,
-                           "The array is read-only, and tensors are not: writing to the tensor would change it anyway. "
-                           "Copy it first, with from_dlpack(..., copy=True).",
-                           1));
+      warn(
+          "The array is read-only, and tensors are not: writing to the tensor would change it anyway. "
+          "Copy it first, with from_dlpack(..., copy=True).");
   const DLTensor& d = managed->tensor;
   if (d.device.type != kCpuDevice) fail("from_dlpack(): the data lies on a device that vivace does not have");
   if (d.ndim > kMaxDims) fail("from_dlpack(): more than ", kMaxDims, " dimensions");

@@ -44,7 +44,7 @@ Object* result_type_of(Object*, Object* const* args, Py_ssize_t nargs) {
     for (int i = 0; i < 2; ++i) {
       Scalar scalar;
       if (is_tensor(args[i])) {
-        result.add(*reinterpret_cast<Tensor*>(args[i]));
+        result.add(tensor_of(args[i]));
       } else if (unwrap_scalar(args[i], &scalar)) {
         result.add(scalar);
       } else {
@@ -114,6 +114,17 @@ Object* restore_device(Object*, Object* name) {
   return PyObject_CallOneArg(reinterpret_cast<Object*>(&device_type), name);
 }
 
+Object* scalar_type_names(Object*, Object*) {
+  return guarded([&]() -> Object* {
+    auto names = Ref<Object>::steal(checked(PyDict_New()));
+    for (int i = 0; i < kNumDTypes; ++i) {
+      auto name = Ref<Object>::steal(checked(PyUnicode_InternFromString(scalar_type_name(DType(i)))));
+      checked(PyDict_SetItem(names.get(), Ref<Object>::steal(wrap(DType(i))).get(), name.get()));
+    }
+    return names.release();
+  });
+}
+
 }  // namespace
 
 PyMethodDef kDTypeFunctions[] = {
@@ -131,6 +142,7 @@ PyMethodDef kDTypeFunctions[] = {
     tensor_function<"torch.is_signed", is_signed_tensor>("Whether a tensor's dtype is signed."),
     tensor_function<"torch.numel", numel>("How many elements a tensor has."),
     tensor_function<"torch.is_nonzero", is_nonzero>("Whether the only element of a tensor is not zero."),
+    {"_scalar_type_names", scalar_type_names, METH_NOARGS, "Dtype to its older name: float32 is Float."},
     {"_restore_size", restore_size, METH_O, "What pickles of torch.Size call."},
     {"_restore_device", restore_device, METH_O, "What pickles of torch.device call."},
     kNoMethod,

@@ -14,17 +14,6 @@
 namespace vivace {
 namespace {
 
-/// Switches grad mode off for the user's forward.
-class NoGrad {
- public:
-  NoGrad() : before_(std::exchange(tls.grad_mode, false)) {}
-  ~NoGrad() { tls.grad_mode = before_; }
-  NoGrad(const NoGrad&) = delete;
-
- private:
-  bool before_;
-};
-
 /// An array of objects that is on the stack while it is short.
 class Arguments {
  public:
@@ -107,7 +96,7 @@ Application::Application(const FunctionClass& kind, Object* cls, Object* const* 
 Ref<Object> Application::call_forward() {
   static Object* const forward_name = PyUnicode_InternFromString("forward");
   static Object* const setup_name = PyUnicode_InternFromString("setup_context");
-  const NoGrad no_grad;
+  const GradModeGuard no_grad(false);
   const auto forward = Ref<Object>::steal(checked(PyObject_GetAttr(cls_, forward_name)));
   if (kind_.separate_setup) {
     auto result = Ref<Object>::steal(checked(PyObject_Vectorcall(forward.object(), args_, size_t(nargs_), nullptr)));

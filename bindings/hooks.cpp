@@ -31,7 +31,7 @@ TensorRef through_hooks(Object* hooks, TensorRef grad) {
     if (result.object() == Py_None) return;
     if (!is_tensor(result.object()))
       fail_type("a tensor hook has to return a Tensor or None, not ", Py_TYPE(result.get())->tp_name);
-    auto* replacement = reinterpret_cast<Tensor*>(result.release());
+    auto* replacement = &tensor_of(result.release());
     auto owner = TensorRef::steal(replacement);
     if (str(replacement->sizes()) != str(grad->sizes()))
       fail("hook ", name_of(hook), " has changed the size of value from ", grad->sizes(), " to ", replacement->sizes());
@@ -50,7 +50,7 @@ Ref<Object> tuple_of(Tensor* const* grads, uint32_t n) {
 void replace(Tensor** grads, uint32_t n, Object* answer) {
   if (answer == Py_None) return;
   if (n == 1 && is_tensor(answer)) {
-    Tensor* old = std::exchange(grads[0], reinterpret_cast<Tensor*>(Py_NewRef(answer)));
+    Tensor* old = std::exchange(grads[0], &tensor_of(Py_NewRef(answer)));
     Py_XDECREF(old);
     return;
   }
@@ -60,7 +60,7 @@ void replace(Tensor** grads, uint32_t n, Object* answer) {
     Object* item = PyTuple_GET_ITEM(answer, i);
     if (item != Py_None && !is_tensor(item))
       fail_type("a hook of a node returned ", Py_TYPE(item)->tp_name, " as gradient ", i);
-    Tensor* old = std::exchange(grads[i], item == Py_None ? nullptr : reinterpret_cast<Tensor*>(Py_NewRef(item)));
+    Tensor* old = std::exchange(grads[i], item == Py_None ? nullptr : &tensor_of(Py_NewRef(item)));
     Py_XDECREF(old);
   }
 }

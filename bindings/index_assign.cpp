@@ -20,13 +20,14 @@ struct Source {
 Source source_of(const Tensor& destination, Object* value) {
   Source source;
   if (is_tensor(value)) {
-    source.tensor = reinterpret_cast<Tensor*>(value);
+    source.tensor = &tensor_of(value);
   } else if (unwrap_scalar(value, &source.scalar)) {
     // Refuses values that don't fit before anything is written.
     char scratch[16];
     kernels::store_scalar(destination.dtype(), scratch, source.scalar);
   } else {
-    fail_type("can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", legacy_class_name(destination.dtype()));
+    fail_type("can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", scalar_type_name(destination.dtype()),
+              "Tensor");
   }
   return source;
 }
@@ -82,7 +83,7 @@ void assign_to_key(Tensor& t, const IndexKey& key, const Source& source) {
 
 int tensor_ass_subscript(Object* self, Object* key, Object* value) {
   return guarded_or(-1, [&] {
-    Tensor& t = *reinterpret_cast<Tensor*>(self);
+    Tensor& t = tensor_of(self);
     if (!value) fail_type("Tensor does not support deleting items");
     const Source source = source_of(t, value);
     if (key == Py_False) return 0;

@@ -88,7 +88,7 @@ void IndexKey::add(Object* element) {
   } else if (element == Py_Ellipsis) {
     push(Index::Ellipsis);
   } else if (is_tensor(element)) {
-    add_tensor(*reinterpret_cast<Tensor*>(element));
+    add_tensor(tensor_of(element));
   } else if (PyBool_Check(element)) {
     add_truth(element == Py_True);
   } else {

@@ -91,7 +91,7 @@ std::optional<Device> device_argument(const char* function, Object* value) {
 Tensor& tensor_argument(const char* function, const char* name, Object* value) {
   if (!is_tensor(value))
     fail_type(function, "(): argument '", name, "' (position 1) must be Tensor, not ", Py_TYPE(value)->tp_name);
-  return *reinterpret_cast<Tensor*>(value);
+  return tensor_of(value);
 }
 
 }  // namespace vivace

@@ -1,4 +1,4 @@
-// torch.Tensor(...), torch.LongTensor(...): constructors from before torch.tensor, and the names of their classes.
+// torch.Tensor(...), torch.LongTensor(...): constructors from before torch.tensor.
 #include "bindings/exports.h"
 #include "bindings/keywords.h"
 
@@ -6,16 +6,11 @@ namespace vivace {
 
 namespace {
 
-constexpr const char* kClassNames[kNumDTypes] = {
-    "BoolTensor",     "ByteTensor",   "CharTensor",   "ShortTensor",        "UInt16Tensor",
-    "IntTensor",      "UInt32Tensor", "LongTensor",   "UInt64Tensor",       "HalfTensor",
-    "BFloat16Tensor", "FloatTensor",  "DoubleTensor", "ComplexFloatTensor", "ComplexDoubleTensor"};
-
 TensorRef from_data(DType dtype, Object* data, bool any_dtype) {
   if (is_tensor(data)) {
-    auto& t = *reinterpret_cast<Tensor*>(data);
+    auto& t = tensor_of(data);
     if (!any_dtype && t.dtype() != dtype)
-      fail_type(legacy_class_name(dtype), "() expects a tensor of ", dtype, " (got ", t.dtype(), ")");
+      fail_type(scalar_type_name(dtype), "Tensor() expects a tensor of ", dtype, " (got ", t.dtype(), ")");
     return alias(t);
   }
   if (PyUnicode_Check(data)) fail_type("new(): invalid data type 'str'");
@@ -24,8 +19,6 @@ TensorRef from_data(DType dtype, Object* data, bool any_dtype) {
 }
 
 }  // namespace
-
-const char* legacy_class_name(DType dtype) { return kClassNames[int(dtype)]; }
 
 Object* legacy_tensor_new(DType dtype, Object* args, Object* kwargs, bool any_dtype) {
   return guarded([&]() -> Object* {

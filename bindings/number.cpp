@@ -98,7 +98,7 @@ bool unwrap_int_slow(Object* object, int64_t* out) {
     return true;
   }
   if (is_tensor(object)) {
-    const Tensor& t = *reinterpret_cast<Tensor*>(object);
+    const Tensor& t = tensor_of(object);
     if (t.numel() != 1 || !is_integral(t.dtype()) || t.requires_grad()) return false;
     *out = item(t).to_int();
     return true;
@@ -120,7 +120,7 @@ bool unwrap_double(Object* object, double* out) {
   }
   Scalar scalar;
   if (is_tensor(object)) {
-    const Tensor& t = *reinterpret_cast<Tensor*>(object);
+    const Tensor& t = tensor_of(object);
     if (t.numel() != 1 || is_complex(t.dtype())) return false;
     scalar = item(t);
   } else if (!unwrap_scalar_slow(object, &scalar) || scalar.is_complex()) {

@@ -80,7 +80,7 @@ void free_struct(Object* capsule) { delete static_cast<OwnedStruct*>(PyCapsule_G
 
 Object* get_array_struct(Object* self, void*) {
   return guarded([&] {
-    const Tensor& t = *reinterpret_cast<Tensor*>(self);
+    const Tensor& t = tensor_of(self);
     check_shareable(t);
     auto* owned = new OwnedStruct;
     const int n = int(t.dim());
@@ -105,7 +105,7 @@ Object* get_array_struct(Object* self, void*) {
 
 Object* get_array_interface(Object* self, void*) {
   return guarded([&]() -> Object* {
-    const Tensor& t = *reinterpret_cast<Tensor*>(self);
+    const Tensor& t = tensor_of(self);
     check_shareable(t);
     Dims strides(t.strides());
     for (int64_t& s : strides) s *= int64_t(t.item_size());
@@ -117,7 +117,7 @@ Object* get_array_interface(Object* self, void*) {
 
 /// An ndarray over t's memory, with t as its base.
 Ref<Object> share_with_numpy(Object* t) {
-  check_shareable(*reinterpret_cast<Tensor*>(t));
+  check_shareable(tensor_of(t));
   static Object* const asarray =
       checked(PyObject_GetAttrString(Ref<Object>::steal(checked(PyImport_ImportModule("numpy"))).get(), "asarray"));
   return Ref<Object>::steal(checked(PyObject_CallOneArg(asarray, t)));
@@ -129,7 +129,7 @@ Object* tensor_numpy(Object* self, Object* const* args, Py_ssize_t nargs, Object
     Object* force;
     sort_arguments(signature, args, nargs, keywords, &force);
     if (!bool_argument("numpy", "force", force, false)) return share_with_numpy(self).release();
-    const TensorRef detached = alias(*reinterpret_cast<Tensor*>(self));
+    const TensorRef detached = alias(tensor_of(self));
     return share_with_numpy(detached.object()).release();
   });
 }
@@ -200,11 +200,10 @@ TensorRef tensor_from_numpy(Object* array, bool warn_readonly) {
     strides.push(a.strides[d] / a.itemsize);
   }
   if (warn_readonly && !(a.flags & kWriteable))
-    checked(PyErr_WarnEx(PyExc_UserWarning,
-                         "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-                         "This means writing to this tensor will result in undefined behavior. You may want to copy "
-                         "the array to protect its data or make it writable before converting it to a tensor.",
-                         1));
+    warn(
+        "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
+        "This means writing to this tensor will result in undefined behavior. You may want to copy "
+        "the array to protect its data or make it writable before converting it to a tensor.");
   const size_t nbytes = size_t(layout_extent(sizes, strides)) * size_t(a.itemsize);
   return tensor_over(wrap_storage(a.data, nbytes, release_object, Py_NewRef(array)), dtype, sizes, strides, 0);
 }

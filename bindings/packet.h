@@ -1,5 +1,5 @@
 // What the generated tables tell the bindings: which operators stand behind a Python name, and behind a Python
-// operator. The generator fills Packets; bindings/parse.cpp walks them.
+// operator. The generator fills Packets; bindings/call.cpp and bindings/bind_arguments.cpp walk them.
 #pragma once
 #include "runtime/dispatch/op.h"
 
@@ -53,7 +53,7 @@ Object* call_operator(const Operator& op, Object* a, Object* b) noexcept;
 /// `OP a`.
 Object* call_unary_operator(const Packet& packet, Object* a) noexcept;
 
-// ---- the tables, generated (build/generated/bindings/); arrays of methods end with an empty entry
+// ---- the tables, generated (build/generated/bindings_tables.cpp); arrays of methods end with an empty entry
 
 extern PyMethodDef kTensorMethods[];
 extern PyGetSetDef kTensorProperties[];

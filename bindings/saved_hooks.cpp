@@ -1,3 +1,4 @@
+// The stack of saved-tensor hooks, and the object that stands in a node for a tensor that a hook packed.
 #include "bindings/saved_hooks.h"
 
 #include <string>
@@ -39,10 +40,8 @@ void packed_dealloc(Object* self) {
 }
 
 Object* call_without_grad(Object* function, Object* argument) {
-  const bool before = std::exchange(tls.grad_mode, false);
-  Object* result = PyObject_CallOneArg(function, argument);
-  tls.grad_mode = before;
-  return checked(result);
+  const GradModeGuard no_grad(false);
+  return checked(PyObject_CallOneArg(function, argument));
 }
 
 Object* pack(Tensor& t) {
@@ -69,7 +68,7 @@ TensorRef unpack(Object* o) {
   if (!is_tensor(result.object()))
     fail_type("Output of saved tensor unpack_hook expected to be a Tensor but got result of type ",
               Py_TYPE(result.object())->tp_name);
-  return TensorRef::steal(reinterpret_cast<Tensor*>(result.release()));
+  return TensorRef::steal(&tensor_of(result.release()));
 }
 
 /// The layer is on while there are hooks.

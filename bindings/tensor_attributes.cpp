@@ -1,3 +1,4 @@
+// Getters, setters and methods of the tensor as an object: grad, data, requires_grad, names of its type.
 #include "bindings/tensor_attributes.h"
 
 #include <algorithm>
@@ -213,7 +214,7 @@ Object* detach_(Object* self, Object*) {
 
 /// A new object of a class that takes over all that t is; t has no other user.
 TensorRef moved_into(TensorRef t, PyTypeObject* type) {
-  auto fresh = TensorRef::steal(reinterpret_cast<Tensor*>(checked(type->tp_alloc(type, 0))));
+  auto fresh = TensorRef::steal(&tensor_of(checked(type->tp_alloc(type, 0))));
   char *from = reinterpret_cast<char*>(t.get()), *to = reinterpret_cast<char*>(fresh.get());
   std::swap_ranges(from + sizeof(Object), from + sizeof(Tensor), to + sizeof(Object));
   if (fresh->dims_ == t->inline_dims_) fresh->dims_ = fresh->inline_dims_;
@@ -247,7 +248,7 @@ Object* make_subclass(Object*, Object* const* args, Py_ssize_t nargs) {
 
 TensorRef retyped(const Tensor& t, PyTypeObject* type) {
   if (type == tensor_type) return alias(t);
-  auto fresh = TensorRef::steal(reinterpret_cast<Tensor*>(checked(type->tp_alloc(type, 0))));
+  auto fresh = TensorRef::steal(&tensor_of(checked(type->tp_alloc(type, 0))));
   fresh->dims_ = fresh->inline_dims_;
   assume_data(*fresh, t);
   fresh->version_ = &fresh->storage_->version;

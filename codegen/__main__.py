@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from catalogue.kinds import discover
-from codegen.generate import generate
+from codegen.generate import generate, plan_pointwise
 from codegen.model import CatalogueError
 from codegen.render import write_tree
 
@@ -23,6 +23,8 @@ def main() -> int:
             for entry in entries:
                 for schema in entry.schemas:
                     print(f"{entry.where}: {entry.kind}: {schema}")
+            for name in plan_pointwise(entries).unfused():
+                print(f"{name}: no fused kernel, its operators run one by one")
         if options.out:
             write_tree(options.out, generate(entries))
     except CatalogueError as error:

@@ -46,42 +46,13 @@ _LIST_KINDS = {
     "Scalar": "ScalarList",
     "Tensor": "TensorList",
 }
-_KEYWORDS = frozenset(
-    [
-        *(
-            "and",
-            "auto",
-            "bool",
-            "break",
-            "case",
-            "catch",
-            "char",
-            "class",
-            "const",
-            "continue",
-            "default",
-            "delete",
-            "do",
-        ),
-        *("double", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if"),
-        *("inline", "int", "long", "mutable", "namespace", "new", "not", "operator", "or", "private", "protected"),
-        *(
-            "public",
-            "register",
-            "return",
-            "short",
-            "signed",
-            "sizeof",
-            "static",
-            "struct",
-            "switch",
-            "template",
-            "this",
-        ),
-        *("throw", "true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile"),
-        *("while", "xor"),
-    ]
-)
+_KEYWORD_TEXT = """
+    and auto bool break case catch char class const continue default delete do double else enum explicit export extern
+    false float for friend goto if inline int long mutable namespace new not operator or private protected public
+    register return short signed sizeof static struct switch template this throw true try typedef typename union
+    unsigned using virtual void volatile while xor
+"""
+_KEYWORDS = frozenset(_KEYWORD_TEXT.split())
 DTYPES = {
     "float": "Float32",
     "float32": "Float32",

@@ -14,12 +14,11 @@ from typing import Any
 
 from catalogue.dtypes import floating_or_complex
 from catalogue.kinds import Composite, Entry, Lambda, Pointwise
-from codegen.emit.kernels import FusedGrad
 from codegen.expr import Expr, TraceError, param
 from codegen.model import Argument, CatalogueError
 from codegen.plan import OpPlan, Plan
+from codegen.pointwise_plan import PRESENT, FusedGrad
 
-PRESENT = ...
 MAX_SAVES = 64
 
 

@@ -17,6 +17,10 @@ class TraceError(Exception):
     """A lambda did something that cannot be traced."""
 
 
+class NotPointwise(TraceError):
+    """A derivative is not a function of single elements: no loop can compute it, its operators can."""
+
+
 def _binary(name: str) -> Callable[[Expr, Any], Expr]:
     return lambda self, other: call(name, self, _leaf(other))
 
@@ -189,7 +193,7 @@ def typed_call(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> E
         return primitives.PRIMITIVES[name](*args)
     entry = operators.get(name)
     if entry is None or not hasattr(entry, "operands"):
-        raise TraceError(f"{name!r} is neither a primitive nor a pointwise operator of the catalogue")
+        raise NotPointwise(f"{name!r} is neither a primitive nor a pointwise operator of the catalogue")
     return expand(entry, args, kwargs)
 
 
@@ -228,13 +232,13 @@ def lower(node: Expr, leaves: Mapping[str, Expr]) -> Expr:
 
     def visit(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
-            raise TraceError("lists have no place in a pointwise kernel")
+            raise NotPointwise("lists have no place in a pointwise kernel")
         if not isinstance(value, Expr):
             return value
         if value not in memo:
             if value.op == "param":
                 if value.args[0] not in leaves:
-                    raise TraceError(f"{value.args[0]!r} is not elementwise")
+                    raise NotPointwise(f"{value.args[0]!r} is not elementwise")
                 memo[value] = leaves[value.args[0]]
             elif value.op == "const":
                 memo[value] = value

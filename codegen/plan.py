@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from catalogue.kinds import Composite, Entry, Op, Pointwise, View
 from codegen import cpp
-from codegen.model import ROOT, Argument, CatalogueError, Return, Schema, Type
+from codegen.model import ROOT, Argument, CatalogueError, Return, Schema, Type, Where
 
 
 @dataclass(frozen=True)
@@ -83,16 +83,16 @@ class Plan:
         """Entries by catalogue file, `pointwise/arith`: what is generated from it lies in files of that name."""
         files: dict[str, list[Entry]] = {}
         for entry in self.entries:
-            files.setdefault(file_name(entry), []).append(entry)
+            files.setdefault(file_name(entry.where), []).append(entry)
         return files
 
     def ops_of(self, entry: Entry) -> list[OpPlan]:
         return [op for op in self.ops if op.entry is entry]
 
 
-def file_name(entry: Entry) -> str:
+def file_name(where: Where) -> str:
     """catalogue/pointwise/arith.py -> pointwise/arith."""
-    file, catalogue = entry.where.file, ROOT / "catalogue"
+    file, catalogue = where.file, ROOT / "catalogue"
     return str(file.relative_to(catalogue).with_suffix("")) if file.is_relative_to(catalogue) else file.stem
 
 

@@ -22,7 +22,7 @@ def wrap(head: str, items: Iterable[str], tail: str, indent: str = "    ", width
     line = head + ", ".join(items) + tail
     if len(line) <= width:
         return line
-    lines, current = [head], indent
+    lines, current = [head.rstrip()], indent
     for i, item in enumerate(items):
         piece = item + (", " if i + 1 < len(items) else tail)
         if len(current) + len(piece.rstrip()) > width:

@@ -4,7 +4,7 @@
     python examples/digits.py                  on PyTorch
 
 It learns from 797 digits, each moved, turned and scaled a little every time that it is seen, and is tested on the other
-1,000. On vivace it also runs itself on PyTorch, where that is installed, and compares times and losses.
+1,000. With --pytorch PYTHON, an interpreter that has PyTorch, it runs itself there too, and compares times and losses.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import gzip
 import itertools
 import json
 import math
+import os
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ from pathlib import Path
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from picture import Picture
+from support.picture import Picture
 from torch.utils.data import DataLoader, TensorDataset, random_split
 
 HERE = Path(__file__).resolve().parent
@@ -117,19 +118,24 @@ def draw(path, losses, images, labels, predicted):
     picture.save(path)
 
 
-def run_on_pytorch(epochs):
-    """What this script measures on PyTorch, in a process of its own; None if PyTorch is not installed."""
-    command = [sys.executable, __file__, "--json", "--epochs", str(epochs)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+def compare(python, epochs, losses):
+    """Runs this script on PyTorch, in a process of its own."""
+    print("the same on PyTorch ...", file=sys.stderr, flush=True)
+    command = [python, __file__, "--json", "--epochs", str(epochs)]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode != 0:
-        return None
-    return json.loads(result.stdout)
+        sys.exit(f"{' '.join(command)} failed")
+    other = json.loads(result.stdout)
+    worst = max(abs(a - b) for a, b in zip(losses, other["losses"], strict=False))
+    print(f"PyTorch: {other['accuracy']:.2%}, {other['seconds']:.1f} s")
+    print(f"first 20 losses differ by at most {worst:.1e}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=80)
+    parser.add_argument("--epochs", type=int, default=2 if os.environ.get("EXAMPLE_SHORT") else 80)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON, draw nothing")
+    parser.add_argument("--pytorch", metavar="PYTHON", help="an interpreter with PyTorch, to run the same there")
     parser.add_argument("--picture", default="digits.png", help="where to draw")
     options = parser.parse_args()
 
@@ -150,15 +156,8 @@ def main():
     print(f"torch {torch.__version__}: {accuracy:.2%} of {HELD_OUT} held-out digits right, {seconds:.1f} s")
     draw(options.picture, losses, test_images, test_labels, predicted)
     print(f"loss curve and wrong digits: {options.picture}")
-    if "vivace" in torch.__version__:
-        print("the same on PyTorch ...", file=sys.stderr, flush=True)
-        other = run_on_pytorch(options.epochs)
-        if other is None:
-            print("PyTorch is not installed: nothing to compare with")
-        else:
-            worst = max(abs(a - b) for a, b in zip(losses, other["losses"], strict=False))
-            print(f"PyTorch: {other['accuracy']:.2%}, {other['seconds']:.1f} s")
-            print(f"first 20 losses differ by at most {worst:.1e}")
+    if options.pytorch:
+        compare(options.pytorch, options.epochs, losses)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Settings of all tests: one thread, fixed seeds, and the module under test as the fixture `torch`."""
+"""Settings of all tests: one thread, fixed seeds, and the module under test as the fixture `module`."""
 
 from __future__ import annotations
 

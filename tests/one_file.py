@@ -99,7 +99,13 @@ def test_stub_page_and_explanation() -> None:
     assert any("def toy_blend" in path.read_text() for path in (generated / "stubs").rglob("*.pyi"))
     assert any("toy_blend" in path.read_text() for path in (generated / "docs").rglob("*.md"))
     explained = run(sys.executable, "tools/explain.py", "toy_blend")
-    for part in ("catalogue/pointwise/toy_blend.py", "ToyBlendBackward0", "toy_blend_"):
+    parts = (
+        "catalogue/pointwise/toy_blend.py",
+        "packet_torch_toy_blend",
+        "const PointwiseInfo toy_blend",
+        "toy_blend_f32(",
+    )
+    for part in (*parts, "ToyBlendBackward0", "toy_blend_"):
         assert part in explained
 
 

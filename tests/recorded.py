@@ -1,4 +1,4 @@
-"""What PyTorch gave for the catalogue's samples: tests/data/oracle/*.json, written by tools/record_oracle.py.
+"""What PyTorch gave for the catalogue's samples: tests/data/oracle/*.json, written by tools/record/oracle.py.
 
 One file per catalogue file; per entry: `samples` (result and gradients of each sample, in the order of the samples) and
 `dtypes` (result of the first sample with its float32 tensors in another type, or the error's type).

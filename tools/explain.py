@@ -1,13 +1,14 @@
 """Prints all that an entry of the catalogue becomes: `python tools/explain.py logaddexp [--all]`.
 
-Its source, the operators and their tables, the loops, the autograd node, the Python names and their stubs. Without
---all only the first loops are shown.
+In the order in which a call passes it (docs/life_of_an_op.md): the entry, its operators, the Python names and what
+they call, arguments and tables, dtypes, loops, the autograd node, stubs. Without --all only the first loops are shown.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from codegen.model import Where  # noqa: E402
 from codegen.plan import Plan, make_plan  # noqa: E402
 
 SHOWN_BLOCKS = 3
+PACKET_HEADS = ("static constexpr Overload overloads_{}[]", "extern const Packet packet_{} =", "Object* {}(")
 
 
 def main() -> int:
@@ -58,16 +60,39 @@ def explain(plan: Plan, files: dict[str, str], entry: Entry, limit: int | None) 
     for op in ops:
         print(f"{op.op_class:8} vivace::op::{op.symbol:28} {op.schema}")
     cpp = {name: text for name, text in files.items() if name.endswith(".cpp")}
-    for heading, prefix in (("Loops", "loops/"), ("Arguments and kernels", "tables/"), ("Autograd", "nodes/")):
-        found = [(name, b) for name, text in cpp.items() if name.startswith(prefix) for b in blocks(text, entry.where)]
-        listing(heading, found, limit if prefix == "loops/" else None)
-    symbols = [f"constinit Op {op.symbol} =" for op in ops]
-    listing("Tables", definitions(cpp, symbols), None)
     packets = [p for p in plan.packets if any(s.op.entry is entry for s in p.signatures)]
-    title("In Python")
+    heads = [head.format(p.symbol) for p in packets for head in PACKET_HEADS]
+    slots = "\n".join(slot_lines(cpp["bindings_tables.cpp"], entry, [op.symbol for op in ops]))
+    bound = definitions(cpp, heads, "bindings/") + ([("bindings_tables.cpp", slots)] if slots else [])
+    listing("Binding", bound, None)
+    listing("Arguments and kernels", marked(cpp, "tables/", entry), None)
+    listing("Tables", definitions(cpp, [f"constinit Op {op.symbol} =" for op in ops], "tables/"), None)
+    infos = marked(cpp, "pointwise/", entry)
+    rows = dict.fromkeys(row for _, info in infos for row in re.findall(r"rows = (\w+)", info))
+    listing("Dtypes", infos + definitions(cpp, [f"const PointwiseRow {row}[" for row in rows], "pointwise/"), None)
+    loops = sorted(marked(cpp, "loops/", entry), key=lambda found: "_f32(" not in found[1])
+    listing("Loops", loops, limit)
+    listing("Call wrappers", definitions(cpp, [f"{op.returned} {op.symbol}(" for op in ops], "tables/"), None)
+    listing("Autograd", marked(cpp, "nodes/", entry), None)
+    title("Stubs")
     for packet in packets:
         print(f"# {packet.qualname}")
         print("\n".join(stub_lines(packet, "")))
+
+
+def marked(files: dict[str, str], folder: str, entry: Entry) -> list[tuple[str, str]]:
+    """What the generated files of a folder have of the entry."""
+    return [(name, b) for name, text in files.items() if name.startswith(folder) for b in blocks(text, entry.where)]
+
+
+def slot_lines(text: str, entry: Entry, symbols: list[str]) -> list[str]:
+    """The Python operators behind which the entry stands, and the slot functions that call them."""
+    lines = text.split("\n")
+    operators = [
+        line for line in lines if line.startswith("constexpr Operator") and any(f"&op::{s}," in line for s in symbols)
+    ]
+    names = [f"({line.split()[2]}," for line in operators] + [f"(packet_method_{entry.name},"]
+    return operators + [line for line in lines if line.startswith("Object* slot_") and any(n in line for n in names)]
 
 
 def title(text: str) -> None:
@@ -100,15 +125,18 @@ def blocks(text: str, where: Where) -> Iterator[str]:
         yield "\n".join(lines[start:end])
 
 
-def definitions(files: dict[str, str], heads: Iterable[str]) -> list[tuple[str, str]]:
-    """Definitions that begin with one of the heads, up to the line that closes them."""
+def definitions(files: dict[str, str], heads: Iterable[str], folder: str) -> list[tuple[str, str]]:
+    """Definitions in a folder that begin with one of the heads, up to the line that closes them."""
     found = []
+    heads = list(heads)
     for name, text in files.items():
+        if not name.startswith(folder):
+            continue
         lines = text.split("\n")
         for head in heads:
             for i, line in enumerate(lines):
                 if line.startswith(head):
-                    end = next(j for j in range(i, len(lines)) if lines[j].endswith("};"))
+                    end = next(j for j in range(i, len(lines)) if lines[j].endswith(("};", "}")))
                     found.append((name, "\n".join(lines[i : end + 1])))
     return found
 

@@ -38,7 +38,7 @@ def page(module: Any) -> str:
         "<!-- Written by tools/gaps.py; don't edit. -->",
         "",
         f"Of {len(names)} operators in PyTorch's operator database, {len(names) - len(missing)} exist here.",
-        "`make conformance` measures how much of each works. A missing name raises an error that says so. Missing:",
+        "`make conformance` measures how much of each works. A missing name raises AttributeError. Missing:",
     ]
     for group in sorted(groups):
         lines += ["", f"**{group}**: " + ", ".join(f"`{name}`" for name in groups[group])]

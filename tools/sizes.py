@@ -1,7 +1,7 @@
 """Lines per folder, and hand-written files over the soft (400) and hard (600) limit of lines.
 
 python tools/sizes.py            # the report
-python tools/sizes.py --limit    # only files over the hard limit; exit status 1 if there are any
+python tools/sizes.py --limit    # only files over the hard limit or without a head; exit status 1 if there are any
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import collections
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,6 +29,22 @@ def line_counts() -> dict[str, int]:
     ).stdout
     paths = [ROOT / name for name in listing.splitlines() if Path(name).suffix in SUFFIXES]
     return {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in paths if path.exists()}
+
+
+def headless(names: Iterable[str]) -> list[str]:
+    """Files that don't begin with a comment that says what they are for."""
+    openings: dict[str, str | tuple[str, ...]] = {
+        ".py": ('"""', 'r"""', "#"),
+        ".cpp": "// ",
+        ".h": ("// ", "/* "),
+        ".c": "/* ",
+    }
+    return [
+        name
+        for name in names
+        if (opening := openings.get(Path(name).suffix)) and (text := (ROOT / name).read_text())
+        if not text.startswith(opening) or text.startswith("// ----")
+    ]
 
 
 def report(counts: dict[str, int]) -> None:
@@ -57,7 +74,10 @@ def main() -> int:
     long = {name: lines for name, lines in counts.items() if lines > HARD}
     for name, lines in long.items():
         print(f"{name}: {lines} lines, more than {HARD}")
-    return 1 if long else 0
+    bare = headless(counts)
+    for name in bare:
+        print(f"{name}: begins without a comment that says what it is for")
+    return 1 if long or bare else 0
 
 
 if __name__ == "__main__":

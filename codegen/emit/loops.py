@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 from codegen import expr as ex
 from codegen import primitives as p
 from codegen.expr import Expr
 from codegen.model import Where
+from codegen.pointwise_plan import PER_LANE, Loop
 from codegen.render import render
 
 ELEMENT = {"f32": "float", "f64": "double", "i32": "int32_t", "i64": "int64_t", "u8": "uint8_t", "u64": "uint64_t"} | {
@@ -19,68 +19,38 @@ INFIX = {
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
     "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
 }  # fmt: skip
-PER_LANE = frozenset({"idiv", "irem", "bitwise_left_shift", "bitwise_right_shift", "scalar"})
-"""What has no vector instruction: such loops are compiled for the baseline only."""
 LOOPS_PER_FILE = 24
 
 
-def quote(text: str) -> str:
-    return json.dumps(text)
-
-
-@dataclass(frozen=True)
-class Loop:
-    name: str
-    index: int
-    text: str
-
-
-@dataclass
-class Bodies:
-    """All loops, numbered in the order in which they are asked for."""
-
-    _known: dict[tuple[object, ...], int] = field(default_factory=dict)
-    _groups: dict[tuple[str, str], list[Loop]] = field(default_factory=dict)
-    _names: dict[str, int] = field(default_factory=dict)
-
-    def add(self, name: str, where: Where, type: str, body: Expr, operands: int, params: int, masked: list[int]) -> int:
-        """The number of the loop that computes body; 1 is the first, 0 is none."""
-        key = (id(body), type, operands, params, tuple(masked))
-        if key in self._known:
-            return self._known[key]
-        index = self._known[key] = len(self._known) + 1
-        count = self._names[name] = self._names.get(name, 0) + 1
-        if count > 1:
-            name = f"{name}_{count}"
-        group = (_module(where), _sets(type, body))
-        self._groups.setdefault(group, []).append(
-            Loop(name, index, write_loop(name, where, type, body, operands, masked))
-        )
-        return index
-
-    def files(self) -> dict[str, str]:
-        files: dict[str, str] = {}
-        parts: list[tuple[str, str, list[Loop]]] = []
-        for (module, sets), loops in self._groups.items():
-            for i in range(0, len(loops), LOOPS_PER_FILE):
-                part = f"{module}_{sets}_{i // LOOPS_PER_FILE}"
-                chunk = loops[i : i + LOOPS_PER_FILE]
-                suffix = {"all": ".isa.cpp", "int": ".isa2.cpp", "base": ".cpp"}[sets]
-                files[f"loops/{part}{suffix}"] = _file(part, sets, chunk)
-                parts.append((part, sets, chunk))
-        files["loop_table.cpp"] = _table(parts, len(self._known) + 1)
-        return files
+def emit(loops: Iterable[Loop]) -> dict[str, str]:
+    groups: dict[tuple[str, str], list[Loop]] = {}
+    for loop in loops:
+        groups.setdefault((_module(loop.where), _sets(loop)), []).append(loop)
+    files: dict[str, str] = {}
+    parts: list[tuple[str, str, list[Loop]]] = []
+    size = 1
+    for (module, sets), group in groups.items():
+        size += len(group)
+        for i in range(0, len(group), LOOPS_PER_FILE):
+            part = f"{module}_{sets}_{i // LOOPS_PER_FILE}"
+            chunk = group[i : i + LOOPS_PER_FILE]
+            suffix = {"all": ".isa.cpp", "int": ".isa2.cpp", "base": ".cpp"}[sets]
+            files[f"loops/{part}{suffix}"] = _file(part, sets, chunk)
+            parts.append((part, sets, chunk))
+    files["loop_table.cpp"] = _table(parts, size)
+    return files
 
 
 def _module(where: Where) -> str:
     return where.file.stem
 
 
-def _sets(type: str, body: Expr) -> str:
-    ops = {n.op for n in ex.nodes(body)}
-    if ops & PER_LANE or type == "u64":
+def _sets(loop: Loop) -> str:
+    """Which instruction sets it is compiled for: floating loops for all, integer and complex ones not for AVX-512."""
+    ops = {n.op for n in ex.nodes(loop.body)}
+    if ops & PER_LANE or loop.type == "u64":
         return "base"
-    return "all" if type in p.FLOATING else "int"
+    return "all" if loop.type in p.FLOATING else "int"
 
 
 def _file(part: str, sets: str, loops: list[Loop]) -> str:
@@ -88,7 +58,7 @@ def _file(part: str, sets: str, loops: list[Loop]) -> str:
         "loops.cpp.in",
         source=f"catalogue/pointwise/{part.rsplit('_', 2)[0]}.py",
         defines="#define VIVACE_ISA baseline\n" if sets == "base" else "",
-        loops=[loop.text for loop in loops],
+        loops=[write_loop(loop) for loop in loops],
         name=part,
         names=", ".join(loop.name for loop in loops),
     )
@@ -112,7 +82,8 @@ def _table(parts: list[tuple[str, str, list[Loop]]], size: int) -> str:
 # ---- one loop
 
 
-def write_loop(name: str, where: Where, type: str, body: Expr, operands: int, masked: list[int]) -> str:
+def write_loop(loop: Loop) -> str:
+    type, body, operands, masked = loop.type, loop.body, loop.operands, loop.masked
     part = p.COMPLEX.get(type, type)
     element = ELEMENT[part]
     out_type = body.type or ""
@@ -120,7 +91,10 @@ def write_loop(name: str, where: Where, type: str, body: Expr, operands: int, ma
     order = ex.nodes(body)
     used = {n.args[0] for n in order if n.op == "param"}
     reads = any(u.startswith("q") for u in used)
-    lines = [f"// {where.mark}", f"void {name}(char* const* p, int64_t n, const Scalar*{' q' if reads else ''}) {{"]
+    lines = [
+        f"// {loop.where.mark}",
+        f"void {loop.name}(char* const* p, int64_t n, const Scalar*{' q' if reads else ''}) {{",
+    ]
     lines.append(f"  auto* out = reinterpret_cast<{out_element}*>(p[0]);")
     for i in range(operands):
         if not used & {f"x{i}", f"x{i}_re", f"x{i}_im"}:
@@ -164,11 +138,11 @@ def _param(leaf: Expr) -> str:
     return f"splat<{ELEMENT[type]}>({ELEMENT[type]}(q[{slot}].{member}))"
 
 
-def _vector(i: int, type: str, masked: list[int]) -> str:
+def _vector(i: int, type: str, masked: tuple[int, ...]) -> str:
     return p.mask_of(p.COMPLEX.get(type, type)) if i in masked else type
 
 
-def _load(i: int, type: str, masked: list[int], part: str) -> str:
+def _load(i: int, type: str, masked: tuple[int, ...], part: str) -> str:
     if i in masked or type == "m8":
         return f"load_mask{p.bits(part)}(in{i} + i, left)"
     return f"load(in{i} + i, left)"

@@ -8,11 +8,11 @@ from typing import Any
 
 from codegen import cpp
 from codegen.calls import MAYBE_TENSOR, TENSOR, TENSORS, Scope, Term, declarations
-from codegen.derivatives import PRESENT, Case, Derivatives, Formula, NodePlan, Save, leaves_of
-from codegen.emit.kernels import FusedGrad
+from codegen.derivatives import Case, Derivatives, Formula, NodePlan, Save, leaves_of
 from codegen.expr import Expr
 from codegen.model import CatalogueError, Type
 from codegen.plan import OpPlan, Plan
+from codegen.pointwise_plan import PRESENT, FusedGrad
 from codegen.render import render, wrap
 
 InfoOf = Callable[[FusedGrad], str | None]

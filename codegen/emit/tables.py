@@ -16,6 +16,7 @@ NodeOf = Callable[[OpPlan], NodePlan | None]
 """What autograd records for an operator, or None."""
 InfoOf = Callable[[Entry], str]
 """The PointwiseInfo symbol of an entry."""
+ARITY = {1: "unary", 2: "binary"}
 
 
 def emit(plan: Plan, node_of: NodeOf, info_of: InfoOf) -> dict[str, str]:
@@ -68,12 +69,13 @@ def _arguments(op: OpPlan) -> list[str]:
     if not op.schema.arguments:
         return []
     lines = [f"constexpr ArgSpec args_{op.symbol}[] = {{"]
-    lines += [f"    {_spec(a)}," for a in op.schema.arguments]
+    lines += [wrap(*_spec(a), "},", indent="     ") for a in op.schema.arguments]
     return [*lines, "};"]
 
 
-def _spec(a: Argument) -> str:
-    parts = [f".name = {cpp.string(a.name)}", f".kind = ArgKind::{cpp.kind_of(a)}"]
+def _spec(a: Argument) -> tuple[str, list[str]]:
+    """The beginning of an ArgSpec, and its other fields."""
+    parts = [f".kind = ArgKind::{cpp.kind_of(a)}"]
     flags = {
         "optional": a.type.optional,
         "keyword_only": a.keyword_only,
@@ -86,7 +88,7 @@ def _spec(a: Argument) -> str:
         parts.append(f".list_size = {a.type.list_size}")
     if fallback := cpp.default_value(a):
         parts.append(f".fallback = {fallback}")
-    return "{" + ", ".join(parts) + "}"
+    return f"    {{.name = {cpp.string(a.name)}, ", parts
 
 
 def _kernels(op: OpPlan) -> list[str]:
@@ -129,7 +131,8 @@ def _kernels(op: OpPlan) -> list[str]:
     return [head, f"  return box({call});", "}"]
 
 
-def _table(op: OpPlan, node: NodePlan | None, recorded: bool) -> str:
+def _table(op: OpPlan, node: NodePlan | None, recorded: bool) -> list[tuple[str, str]]:
+    """Dispatch key and kernel, lowest key first."""
     entry = op.entry
     if isinstance(entry, Pointwise):
         cpu, meta = _pointwise_kernel(op, entry), "pointwise_meta"
@@ -148,20 +151,19 @@ def _table(op: OpPlan, node: NodePlan | None, recorded: bool) -> str:
         cpu = f"kernel_{op.symbol}"
         neutral = isinstance(entry, Composite) or (isinstance(entry, Op) and entry.device_neutral)
         meta = cpu if neutral else "missing_kernel"
-    record = {"InPlace": "record_in_place", "Out": "record_out"}.get(op.op_class) or _record_call(op, node)
-    layers = [record, "view_kernel", "saved_hooks_kernel"] if recorded else ["nullptr"] * 3
-    watched = "watched_kernel" if _writes(op) else "nullptr"
-    inference = "nullptr" if isinstance(entry, Composite) and not recorded else "inference_kernel"
-    return ", ".join([cpu, meta, *["nullptr"] * 5, watched, *layers, inference])
+    table = [("CPU", cpu), ("Meta", meta)]
+    if _writes(op):
+        table.append(("Watched", "watched_kernel"))
+    if recorded:
+        record = {"InPlace": "record_in_place", "Out": "record_out"}.get(op.op_class) or _record_call(op, node)
+        table += [("Autograd", record), ("View", "view_kernel"), ("SavedHooks", "saved_hooks_kernel")]
+    if recorded or not isinstance(entry, Composite):
+        table.append(("Inference", "inference_kernel"))
+    return table
 
 
 def _writes(op: OpPlan) -> bool:
     return any(a.type.mutated for a in op.schema.arguments)
-
-
-def _mask(op: OpPlan, recorded: bool) -> str:
-    mask = "kRecordedMask" if recorded else "kBackendMask" if isinstance(op.entry, Composite) else "kNativeMask"
-    return f"{mask} | bit(Key::Watched)" if _writes(op) else mask
 
 
 def _pointwise_kernel(op: OpPlan, entry: Pointwise) -> str:
@@ -171,8 +173,8 @@ def _pointwise_kernel(op: OpPlan, entry: Pointwise) -> str:
     tensors = all(a.type.is_tensor and not a.type.optional and a.name in entry.promoting for a in leading)
     params = [i for i, a in enumerate(op.schema.inputs) if a.name not in entry.operands]
     in_a_row = params == list(range(params[0], params[0] + len(params))) if params else True
-    if plain and in_a_row and tensors and [a.name for a in leading] == list(entry.operands) and len(leading) <= 2:
-        return f"pointwise_{'in_place' if op.op_class == 'InPlace' else 'kernel'}_{len(leading)}"
+    if plain and in_a_row and tensors and [a.name for a in leading] == list(entry.operands) and len(leading) in ARITY:
+        return f"pointwise_{ARITY[len(leading)]}{'_in_place' if op.op_class == 'InPlace' else ''}_fast"
     return "pointwise_kernel"
 
 
@@ -182,8 +184,8 @@ def _record_call(op: OpPlan, node: NodePlan | None) -> str:
     tensors = [i for i, a in enumerate(inputs) if a.type.is_tensor or a.type.is_tensor_list]
     plain = all(inputs[i].type.is_tensor and not inputs[i].type.optional for i in tensors)
     one = len(op.schema.returns) == 1 and op.schema.returns[0].type.is_tensor
-    if node and plain and one and tensors == list(node.edges) == list(range(len(tensors))) and len(tensors) <= 2:
-        return f"record_call_{len(tensors)}"
+    if node and plain and one and tensors == list(node.edges) == list(range(len(tensors))) and len(tensors) in ARITY:
+        return f"record_{ARITY[len(tensors)]}"
     return "record_call"
 
 
@@ -223,10 +225,10 @@ def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
         fields.append(f".functional = &{op.functional.symbol}")
     fields += [
         f".schema = {cpp.string(str(schema))}",
-        f".mask = {_mask(op, recorded)}",
-        f".table = {{{_table(op, node, recorded)}}}",
     ]
-    return wrap(f"constinit Op {op.symbol} = {{", [f for f in fields if f], "};")
+    kernels = [f"{{Key::{key}, {kernel}}}" for key, kernel in _table(op, node, recorded)]
+    head = wrap(f"constinit Op {op.symbol} = {{", [f for f in fields if f], ",")
+    return head + "\n" + wrap("    .table = {", kernels, "}};", indent="              ")
 
 
 def _wrapper(op: OpPlan) -> str:

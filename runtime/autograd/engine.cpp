@@ -25,16 +25,6 @@ namespace {
 std::vector<uint64_t> live_runs;
 uint64_t last_run = 0;
 
-/// Sets grad mode for a scope.
-class GradMode {
- public:
-  explicit GradMode(bool on) : before_(std::exchange(tls.grad_mode, on)) {}
-  ~GradMode() { tls.grad_mode = before_; }
-
- private:
-  bool before_;
-};
-
 /// What one run keeps per node.
 struct NodeState {
   std::vector<TensorRef> grads;
@@ -268,13 +258,10 @@ void Run::find_needed(std::span<const Endpoint> inputs) {
 void accumulate_grad(Tensor& leaf, TensorRef grad, bool create_graph) {
   if (!leaf.grad) {
     const bool ours = Py_REFCNT(grad.get()) == 1 && grad->storage_->refcount == 1 && !grad->base;
-    const bool same_layout = grad->is_contiguous() ? leaf.is_contiguous()
-                                                   : leaf.is_non_overlapping_and_dense() &&
-                                                         std::memcmp(grad->strides().data(), leaf.strides().data(),
-                                                                     leaf.strides().size_bytes()) == 0;
+    const bool fits = same_layout(*grad, leaf) && leaf.is_non_overlapping_and_dense();
     if (create_graph) {
-      if (!ours || !same_layout) grad = ops::clone(*grad, std::nullopt);
-    } else if (!ours || !same_layout) {
+      if (!ours || !fits) grad = ops::clone(*grad, std::nullopt);
+    } else if (!ours || !fits) {
       TensorRef copy = empty_like(leaf, grad->dtype());
       copy_into(*copy, *grad);
       grad = std::move(copy);
@@ -466,7 +453,7 @@ std::vector<TensorRef> Run::operator()(std::span<const Endpoint> roots, TensorLi
     if (edge.is_leaf() && (leaves_.count(edge.tensor()) || (edge.tensor()->extra && has_leaf_hooks(*edge.tensor()))))
       expect_at(*edge.tensor());
 
-  GradMode mode(options_.create_graph);
+  const GradModeGuard mode(options_.create_graph);
   for (size_t i = 0; i < roots_.size(); ++i) {
     deliver(roots_[i], std::move(root_grads_[i]), nullptr, 0);
     settle(roots_[i]);

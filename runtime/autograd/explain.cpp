@@ -1,3 +1,4 @@
+// Texts of backward's errors; the search for the first NaN in anomaly mode.
 #include "runtime/autograd/explain.h"
 
 #include <unordered_set>
@@ -17,9 +18,8 @@ constexpr const char* kMark = "forward operation at ";
 /// Whether t has a NaN.
 bool has_nan(Tensor& t) {
   if (!is_differentiable(t.dtype()) || t.is_meta() || t.numel() == 0) return false;
-  const bool before = std::exchange(tls.grad_mode, false);
+  const GradModeGuard no_grad(false);
   const TensorRef found = ops::any(*ops::isnan(t));
-  tls.grad_mode = before;
   return *found->data<bool>();
 }
 

@@ -1,3 +1,4 @@
+// Saving, checking and freeing what a custom Function's node holds.
 #include "runtime/autograd/function_node.h"
 
 namespace vivace {

@@ -8,8 +8,8 @@ namespace vivace {
 /// differentiable argument requires grad.
 Object* record_call(const Op& op, KeySet keys, Value* args);
 /// record_call for ops with one output whose tensor arguments are the first one or two, all of them differentiable.
-Object* record_call_1(const Op& op, KeySet keys, Value* args);
-Object* record_call_2(const Op& op, KeySet keys, Value* args);
+Object* record_unary(const Op& op, KeySet keys, Value* args);
+Object* record_binary(const Op& op, KeySet keys, Value* args);
 Object* record_in_place(const Op& op, KeySet keys, Value* args);
 Object* record_out(const Op& op, KeySet keys, Value* args);
 

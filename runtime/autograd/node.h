@@ -106,6 +106,8 @@ struct Node : Object {
   Value* saved() { return reinterpret_cast<Value*>(edges() + nedges); }
 };
 
+/// Owns what a saved list, string or object refers to.
+void own_saved(Value& slot);
 /// A saved tensor, checked against its version and, when a graph is being made, connected to its history. Throws if it
 /// was modified. The engine has made sure that the values are still there.
 TensorRef saved_tensor(Node& node, int k);

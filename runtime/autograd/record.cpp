@@ -1,4 +1,7 @@
-// Recording: the kernels for Key::Autograd, which serve every operator by walking its NodeInfo.
+// Recording: the kernels for Key::Autograd, which serve every operator by walking its NodeInfo. The generator picks
+// record_unary or record_binary for calls whose first one or two arguments are all that gets a gradient (these are
+// hot); record_call serves the rest: record_single_output where the number of edges is known, record_general for lists
+// of tensors and several outputs. record_in_place and record_out serve what writes to its arguments.
 #include <algorithm>
 #include <cstdlib>
 
@@ -81,32 +84,6 @@ void save_list_sizes(Value& slot, TensorList list) {
   }
 }
 
-/// Owns what a saved list, string or object refers to.
-[[gnu::noinline]] void own(Value& slot) {
-  switch (slot.tag) {
-    case Tag::IntList:
-      slot.ints = copy_list(slot.ints, slot.count);
-      break;
-    case Tag::FloatList:
-      slot.floats = copy_list(slot.floats, slot.count);
-      break;
-    case Tag::ScalarList:
-      slot.scalars = copy_list(slot.scalars, slot.count);
-      break;
-    case Tag::String:
-      slot.chars = copy_list(slot.chars, slot.count);
-      break;
-    case Tag::TensorList:
-      save_list(slot, slot.tensor_list());
-      break;
-    case Tag::Object:
-      Py_INCREF(slot.object);
-      break;
-    default:
-      break;
-  }
-}
-
 /// Saves what the derivative uses of an argument.
 inline void save_argument(Value& slot, SaveSpec spec, const Value* args) {
   const Value& arg = args[spec.index];
@@ -117,13 +94,13 @@ inline void save_argument(Value& slot, SaveSpec spec, const Value* args) {
       Py_INCREF(arg.tensor);
       slot.count = *arg.tensor->version_;
     } else if (arg.tag > Tag::Tensor) {
-      own(slot);
+      own_saved(slot);
     }
   } else if (arg.tag == Tag::TensorList) {
     save_list_sizes(slot, arg.tensor_list());
   } else if (arg.tensor) {
     slot = spec.from == SaveFrom::ArgDType ? Value::of(arg.tensor->dtype()) : Value::of(arg.tensor->sizes());
-    own(slot);
+    own_saved(slot);
   }
 }
 
@@ -169,10 +146,10 @@ inline void finish(Tensor& result, Node& node, Value* saved, const Value* args) 
 
 /// Calls whose tensor arguments are the first N, with one edge each, and which have one output.
 template <int N>
-inline Object* record_leading(const Op& op, KeySet keys, Value* args) {
+inline Object* record_leading_tensors(const Op& op, KeySet keys, Value* args) {
   if (!tls.grad_mode) [[unlikely]]
     return redispatch(op, keys & kBelow, args);
-  auto owner = TensorRef::steal(reinterpret_cast<Tensor*>(redispatch(op, keys & kBelow, args)));
+  auto owner = TensorRef::steal(&tensor_of(redispatch(op, keys & kBelow, args)));
   Tensor& result = *owner;
   if (is_recorded(result)) [[likely]] {
     const NodeInfo& info = *op.node;
@@ -185,12 +162,12 @@ inline Object* record_leading(const Op& op, KeySet keys, Value* args) {
 }
 
 /// Calls with one output and no tensor lists.
-inline Object* record_one(const Op& op, const NodeInfo& info, KeySet keys, Value* args) {
+inline Object* record_single_output(const Op& op, const NodeInfo& info, KeySet keys, Value* args) {
   KeySet any = 0;
   for (int i = 0; i < info.nedges; ++i)
     if (const Tensor* t = args[info.edge_args[i]].tensor) any |= t->keys;
   if (!(any & bit(Key::Autograd))) return redispatch(op, keys & kBelow, args);
-  auto owner = TensorRef::steal(reinterpret_cast<Tensor*>(redispatch(op, keys & kBelow, args)));
+  auto owner = TensorRef::steal(&tensor_of(redispatch(op, keys & kBelow, args)));
   Tensor& result = *owner;
   if (is_recorded(result)) {
     Node& node = *new_node(info, info.nedges, info.nsaves, 1);
@@ -202,7 +179,7 @@ inline Object* record_one(const Op& op, const NodeInfo& info, KeySet keys, Value
 }
 
 /// Calls with several outputs or tensor lists.
-Object* record_any(const Op& op, const NodeInfo& info, KeySet keys, Value* args) {
+Object* record_general(const Op& op, const NodeInfo& info, KeySet keys, Value* args) {
   uint32_t nedges;
   if (!any_requires_grad(op, args, nedges)) return redispatch(op, keys & kBelow, args);
   Object* result = redispatch(op, keys & kBelow, args);
@@ -230,18 +207,51 @@ Object* record_any(const Op& op, const NodeInfo& info, KeySet keys, Value* args)
        " that requires grad is being used in an in-place operation; do it under torch.no_grad(), or on a copy");
 }
 
+/// Refuses to write to a leaf that requires grad, a view of one, and a view that a custom Function gave back.
+void check_in_place(const Op& op, const Tensor& self) {
+  const bool self_grad = needs_grad(&self);
+  if (self_grad && self.is_leaf() && !self.base) refuse_leaf(op, "a leaf Variable");
+  if (needs_grad(self.base) && self.base->is_leaf()) refuse_leaf(op, "a view of a leaf Variable");
+  if (self_grad && is_function_view(self)) refuse_function_view(self);
+}
+
 }  // namespace
+
+void own_saved(Value& slot) {
+  switch (slot.tag) {
+    case Tag::IntList:
+      slot.ints = copy_list(slot.ints, slot.count);
+      break;
+    case Tag::FloatList:
+      slot.floats = copy_list(slot.floats, slot.count);
+      break;
+    case Tag::ScalarList:
+      slot.scalars = copy_list(slot.scalars, slot.count);
+      break;
+    case Tag::String:
+      slot.chars = copy_list(slot.chars, slot.count);
+      break;
+    case Tag::TensorList:
+      save_list(slot, slot.tensor_list());
+      break;
+    case Tag::Object:
+      Py_INCREF(slot.object);
+      break;
+    default:
+      break;
+  }
+}
 
 Object* record_call(const Op& op, KeySet keys, Value* args) {
   const NodeInfo* info = op.node;
   if (!info || !tls.grad_mode) return redispatch(op, keys & kBelow, args);
   if (info->fixed_shape && info->noutputs == 1) [[likely]]
-    return record_one(op, *info, keys, args);
-  return record_any(op, *info, keys, args);
+    return record_single_output(op, *info, keys, args);
+  return record_general(op, *info, keys, args);
 }
 
-Object* record_call_1(const Op& op, KeySet keys, Value* args) { return record_leading<1>(op, keys, args); }
-Object* record_call_2(const Op& op, KeySet keys, Value* args) { return record_leading<2>(op, keys, args); }
+Object* record_unary(const Op& op, KeySet keys, Value* args) { return record_leading_tensors<1>(op, keys, args); }
+Object* record_binary(const Op& op, KeySet keys, Value* args) { return record_leading_tensors<2>(op, keys, args); }
 
 Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   Tensor& self = *args[0].tensor;
@@ -250,14 +260,9 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   const bool self_grad = needs_grad(&self);
   // An op that overwrites self has no edge to it, and is recorded all the same.
   const bool recording = tls.grad_mode && op.node && (any_requires_grad(op, args, nedges) | self_grad);
-  if (tls.grad_mode && self_grad) {
-    if (self.is_leaf() && !self.base) refuse_leaf(op, "a leaf Variable");
-    if (self.base && needs_grad(self.base) && self.base->is_leaf()) refuse_leaf(op, "a view of a leaf Variable");
-    if (is_function_view(self)) refuse_function_view(self);
-  }
-  if (!recording) return redispatch(op, below, args);
-  if (!is_differentiable(self.dtype())) return redispatch(op, below, args);
-  if (self.base && needs_grad(self.base) && self.base->is_leaf()) refuse_leaf(op, "a view of a leaf Variable");
+  const bool recorded = recording && is_differentiable(self.dtype());
+  if (recorded || (tls.grad_mode && self_grad)) check_in_place(op, self);
+  if (!recorded) return redispatch(op, below, args);
 
   const NodeInfo& info = *op.node;
   Node* node = new_node(info, nedges, info.nsaves, 1);

@@ -2,8 +2,6 @@
 // the views of the family take AsStridedBackward0 of the root when they are used next.
 #include "runtime/autograd/view.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "generated/ops/factory/convert.h"
@@ -20,22 +18,18 @@
 namespace vivace {
 namespace {
 
-/// Sizes, strides and offset as one saved IntList each; the offset is a list of one.
+/// Sizes and strides are saved as an IntList each, the offset as an int.
 struct Geometry {
   IntList sizes, strides;
   int64_t offset;
 };
 constexpr int kGeometrySaves = 3;
 
-Value owned_list(IntList list) {
-  auto* copy = static_cast<int64_t*>(std::malloc(list.size_bytes() + 1));
-  std::memcpy(copy, list.data(), list.size_bytes());
-  return Value::of(IntList(copy, list.size()));
-}
-
 void save_geometry(Node& node, int at, const Tensor& t) {
-  node.saved()[at] = owned_list(t.sizes());
-  node.saved()[at + 1] = owned_list(t.strides());
+  node.saved()[at] = Value::of(t.sizes());
+  node.saved()[at + 1] = Value::of(t.strides());
+  own_saved(node.saved()[at]);
+  own_saved(node.saved()[at + 1]);
   node.saved()[at + 2] = Value::of(t.storage_offset());
 }
 

@@ -110,23 +110,43 @@ TensorRef run_transposed(const char* op, Tensor& input, Tensor& weight, Tensor* 
 
 }  // namespace
 
-#define VIVACE_CONV(n)                                                                                                 \
-  TensorRef conv##n##d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation, \
-                       int64_t groups) {                                                                               \
-    return run("conv" #n "d", input, weight, bias, stride, padding, dilation, groups, n);                              \
-  }                                                                                                                    \
-  TensorRef conv##n##d_padding(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, std::string_view padding,  \
-                               IntList dilation, int64_t groups) {                                                     \
-    return run_named("conv" #n "d", input, weight, bias, stride, padding, dilation, groups, n);                        \
-  }                                                                                                                    \
-  TensorRef conv_transpose##n##d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding,         \
-                                 IntList output_padding, int64_t groups, IntList dilation) {                           \
-    return run_transposed("conv_transpose" #n "d", input, weight, bias, stride, padding, output_padding, groups,       \
-                          dilation, n);                                                                                \
-  }
-VIVACE_CONV(1)
-VIVACE_CONV(2)
-VIVACE_CONV(3)
-#undef VIVACE_CONV
+TensorRef conv1d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation,
+                 int64_t groups) {
+  return run("conv1d", input, weight, bias, stride, padding, dilation, groups, 1);
+}
+TensorRef conv1d_padding(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, std::string_view padding,
+                         IntList dilation, int64_t groups) {
+  return run_named("conv1d", input, weight, bias, stride, padding, dilation, groups, 1);
+}
+TensorRef conv_transpose1d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding,
+                           IntList output_padding, int64_t groups, IntList dilation) {
+  return run_transposed("conv_transpose1d", input, weight, bias, stride, padding, output_padding, groups, dilation, 1);
+}
+
+TensorRef conv2d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation,
+                 int64_t groups) {
+  return run("conv2d", input, weight, bias, stride, padding, dilation, groups, 2);
+}
+TensorRef conv2d_padding(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, std::string_view padding,
+                         IntList dilation, int64_t groups) {
+  return run_named("conv2d", input, weight, bias, stride, padding, dilation, groups, 2);
+}
+TensorRef conv_transpose2d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding,
+                           IntList output_padding, int64_t groups, IntList dilation) {
+  return run_transposed("conv_transpose2d", input, weight, bias, stride, padding, output_padding, groups, dilation, 2);
+}
+
+TensorRef conv3d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding, IntList dilation,
+                 int64_t groups) {
+  return run("conv3d", input, weight, bias, stride, padding, dilation, groups, 3);
+}
+TensorRef conv3d_padding(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, std::string_view padding,
+                         IntList dilation, int64_t groups) {
+  return run_named("conv3d", input, weight, bias, stride, padding, dilation, groups, 3);
+}
+TensorRef conv_transpose3d(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding,
+                           IntList output_padding, int64_t groups, IntList dilation) {
+  return run_transposed("conv_transpose3d", input, weight, bias, stride, padding, output_padding, groups, dilation, 3);
+}
 
 }  // namespace vivace::composite

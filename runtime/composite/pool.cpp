@@ -53,29 +53,62 @@ TensorRef avg_pool(const char* op, Tensor& input, IntList kernel_size, std::opti
 
 }  // namespace
 
-#define VIVACE_POOL(n)                                                                                                 \
-  TensorRef max_pool##n##d(Tensor& input, IntList kernel_size, std::optional<IntList> stride, IntList padding,         \
-                           IntList dilation, bool ceil_mode) {                                                         \
-    return std::get<0>(max_pool("max_pool" #n "d", input, kernel_size, stride, padding, dilation, ceil_mode, n));      \
-  }                                                                                                                    \
-  Pair max_pool##n##d_with_indices(Tensor& input, IntList kernel_size, std::optional<IntList> stride, IntList padding, \
-                                   IntList dilation, bool ceil_mode) {                                                 \
-    return max_pool("max_pool" #n "d", input, kernel_size, stride, padding, dilation, ceil_mode, n);                   \
-  }                                                                                                                    \
-  TensorRef adaptive_avg_pool##n##d(Tensor& input, IntList output_size) {                                              \
-    TensorRef x = batched("adaptive_avg_pool" #n "d", input, n);                                                       \
-    return unbatched(                                                                                                  \
-        ops::adaptive_avg_pool(*x, per_dim("adaptive_avg_pool" #n "d", "output_size", output_size, {}, n)), input, n); \
-  }                                                                                                                    \
-  Pair adaptive_max_pool##n##d_with_indices(Tensor& input, IntList output_size) {                                      \
-    TensorRef x = batched("adaptive_max_pool" #n "d", input, n);                                                       \
-    return unbatched(                                                                                                  \
-        ops::adaptive_max_pool(*x, per_dim("adaptive_max_pool" #n "d", "output_size", output_size, {}, n)), input, n); \
-  }
-VIVACE_POOL(1)
-VIVACE_POOL(2)
-VIVACE_POOL(3)
-#undef VIVACE_POOL
+TensorRef max_pool1d(Tensor& input, IntList kernel_size, std::optional<IntList> stride, IntList padding,
+                     IntList dilation, bool ceil_mode) {
+  return std::get<0>(max_pool("max_pool1d", input, kernel_size, stride, padding, dilation, ceil_mode, 1));
+}
+Pair max_pool1d_with_indices(Tensor& input, IntList kernel_size, std::optional<IntList> stride, IntList padding,
+                             IntList dilation, bool ceil_mode) {
+  return max_pool("max_pool1d", input, kernel_size, stride, padding, dilation, ceil_mode, 1);
+}
+TensorRef adaptive_avg_pool1d(Tensor& input, IntList output_size) {
+  TensorRef x = batched("adaptive_avg_pool1d", input, 1);
+  return unbatched(ops::adaptive_avg_pool(*x, per_dim("adaptive_avg_pool1d", "output_size", output_size, {}, 1)), input,
+                   1);
+}
+Pair adaptive_max_pool1d_with_indices(Tensor& input, IntList output_size) {
+  TensorRef x = batched("adaptive_max_pool1d", input, 1);
+  return unbatched(ops::adaptive_max_pool(*x, per_dim("adaptive_max_pool1d", "output_size", output_size, {}, 1)), input,
+                   1);
+}
+
+TensorRef max_pool2d(Tensor& input, IntList kernel_size, std::optional<IntList> stride, IntList padding,
+                     IntList dilation, bool ceil_mode) {
+  return std::get<0>(max_pool("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode, 2));
+}
+Pair max_pool2d_with_indices(Tensor& input, IntList kernel_size, std::optional<IntList> stride, IntList padding,
+                             IntList dilation, bool ceil_mode) {
+  return max_pool("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode, 2);
+}
+TensorRef adaptive_avg_pool2d(Tensor& input, IntList output_size) {
+  TensorRef x = batched("adaptive_avg_pool2d", input, 2);
+  return unbatched(ops::adaptive_avg_pool(*x, per_dim("adaptive_avg_pool2d", "output_size", output_size, {}, 2)), input,
+                   2);
+}
+Pair adaptive_max_pool2d_with_indices(Tensor& input, IntList output_size) {
+  TensorRef x = batched("adaptive_max_pool2d", input, 2);
+  return unbatched(ops::adaptive_max_pool(*x, per_dim("adaptive_max_pool2d", "output_size", output_size, {}, 2)), input,
+                   2);
+}
+
+TensorRef max_pool3d(Tensor& input, IntList kernel_size, std::optional<IntList> stride, IntList padding,
+                     IntList dilation, bool ceil_mode) {
+  return std::get<0>(max_pool("max_pool3d", input, kernel_size, stride, padding, dilation, ceil_mode, 3));
+}
+Pair max_pool3d_with_indices(Tensor& input, IntList kernel_size, std::optional<IntList> stride, IntList padding,
+                             IntList dilation, bool ceil_mode) {
+  return max_pool("max_pool3d", input, kernel_size, stride, padding, dilation, ceil_mode, 3);
+}
+TensorRef adaptive_avg_pool3d(Tensor& input, IntList output_size) {
+  TensorRef x = batched("adaptive_avg_pool3d", input, 3);
+  return unbatched(ops::adaptive_avg_pool(*x, per_dim("adaptive_avg_pool3d", "output_size", output_size, {}, 3)), input,
+                   3);
+}
+Pair adaptive_max_pool3d_with_indices(Tensor& input, IntList output_size) {
+  TensorRef x = batched("adaptive_max_pool3d", input, 3);
+  return unbatched(ops::adaptive_max_pool(*x, per_dim("adaptive_max_pool3d", "output_size", output_size, {}, 3)), input,
+                   3);
+}
 
 TensorRef avg_pool1d(Tensor& input, IntList kernel_size, std::optional<IntList> stride, IntList padding, bool ceil_mode,
                      bool count_include_pad) {

@@ -43,9 +43,14 @@ inline constexpr uint8_t kItemSize[kNumDTypes] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 
 inline constexpr const char* kDTypeName[kNumDTypes] = {"bool",     "uint8",   "int8",    "int16",     "uint16",
                                                        "int32",    "uint32",  "int64",   "uint64",    "float16",
                                                        "bfloat16", "float32", "float64", "complex64", "complex128"};
+inline constexpr const char* kScalarTypeName[kNumDTypes] = {
+    "Bool",   "Byte", "Char",     "Short", "UInt16", "Int",          "UInt32",       "Long",
+    "UInt64", "Half", "BFloat16", "Float", "Double", "ComplexFloat", "ComplexDouble"};
 
 inline constexpr size_t item_size(DType t) { return kItemSize[int(t)]; }
 inline constexpr const char* name(DType t) { return kDTypeName[int(t)]; }
+/// PyTorch's older name, as in some messages and in torch.FloatTensor: "Float".
+inline constexpr const char* scalar_type_name(DType t) { return kScalarTypeName[int(t)]; }
 inline constexpr bool is_bool(DType t) { return t == DType::Bool; }
 inline constexpr bool is_complex(DType t) { return t >= DType::Complex64; }
 inline constexpr bool is_floating(DType t) { return t >= DType::Float16 && t <= DType::Float64; }

@@ -1,6 +1,9 @@
+// How the parts of an error's text are written, and what throws it.
 #include "runtime/core/error.h"
 
 #include <charconv>
+
+#include "runtime/core/object.h"
 
 namespace vivace {
 namespace detail {
@@ -22,6 +25,10 @@ void append(std::string& s, IntList x) {
 }
 
 }  // namespace detail
+
+void warn(const char* text) {
+  if (PyErr_WarnEx(PyExc_UserWarning, text, 1) < 0) throw PythonError{};
+}
 
 void raise(ErrorKind kind, std::string text) { throw Error{kind, std::move(text)}; }
 

@@ -46,6 +46,8 @@ std::string str(const Args&... args) {
 }
 
 [[noreturn]] void raise(ErrorKind kind, std::string text);
+/// Gives a UserWarning; throws where the program makes errors of them.
+void warn(const char* text);
 
 /// PyTorch's usual error: RuntimeError.
 template <class... Args>

@@ -1,4 +1,6 @@
 // Questions about sizes and strides.
+#include <algorithm>
+
 #include "runtime/core/tensor.h"
 
 namespace vivace {
@@ -59,6 +61,11 @@ bool Tensor::is_non_overlapping_and_dense() const {
     expected *= dims_[order[k]];
   }
   return true;
+}
+
+bool same_layout(const Tensor& a, const Tensor& b) {
+  return std::ranges::equal(a.sizes(), b.sizes()) &&
+         (std::ranges::equal(a.strides(), b.strides()) || (a.is_contiguous() && b.is_contiguous()));
 }
 
 Dims contiguous_strides(IntList sizes) {

@@ -1,4 +1,5 @@
-// The one header of the runtime that knows Python: counted references to objects.
+// The one place where the runtime includes Python.h: counted references to objects. Autograd, dispatch and core call
+// CPython through it; kernels, loops and vectors only count references (tests/runtime/test_layers.py).
 // All counts are touched with the GIL held; pool threads never see an Object.
 #pragma once
 #ifndef PY_SSIZE_T_CLEAN

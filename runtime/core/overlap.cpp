@@ -1,3 +1,4 @@
+// Overlap is decided by strides and address ranges: exact for layouts without gaps, PyTorch's answer for others.
 #include "runtime/core/overlap.h"
 
 #include <algorithm>

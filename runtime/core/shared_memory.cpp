@@ -1,3 +1,4 @@
+// Moving a storage's bytes into shared memory.
 #include "runtime/core/shared_memory.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // The tensor, which is the Python object itself: a layout over a storage, and what autograd knows of it.
-// Exact Tensor and Parameter objects come from a pool. Plain tensors are not tracked by Python's collector; a tensor is
+// Exact Tensor objects come from a free list. Plain tensors are not tracked by Python's collector; a tensor is
 // tracked from the moment when it can be part of a cycle (grad_fn, grad, base, hooks, attributes, a leaf that requires
 // grad).
 #pragma once
@@ -111,8 +111,11 @@ inline void bump_version(Tensor& t) { ++*t.version_; }
 
 // ---- helpers about layouts
 
-/// Row-major strides.
-struct Dims {  // a short vector of int64 that does not allocate up to kMaxDims
+/// Whether elements of one index lie at one place in both: equal sizes, and equal strides where strides matter.
+bool same_layout(const Tensor& a, const Tensor& b);
+
+/// A short vector of int64 that does not allocate: up to kMaxDims.
+struct Dims {
   int64_t v[kMaxDims];
   int n = 0;
   Dims() {}

@@ -1,3 +1,4 @@
+// Rare parts of a tensor, and version counters that it does not share with its storage.
 #include "runtime/core/tensor_object.h"
 
 namespace vivace {

@@ -11,7 +11,7 @@ inline bool is_tensor_exact(const Object* o) { return Py_TYPE(o) == tensor_type;
 inline bool is_tensor(Object* o) { return Py_TYPE(o) == tensor_type || PyObject_TypeCheck(o, tensor_type); }
 
 /// The tensor that an object is; the caller has checked it.
-inline Tensor& tensor_of(Object* o) { return *reinterpret_cast<Tensor*>(o); }
+inline Tensor& tensor_of(Object* o) { return static_cast<Tensor&>(*o); }
 
 /// A version counter apart from the storage's, shared by the views of a `.data` alias.
 struct SharedVersion {

@@ -45,20 +45,7 @@ bool shares_memory(const Op& op, const Value* args, int n, const Tensor& t, cons
   return false;
 }
 
-bool same_layout(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && std::ranges::equal(a.sizes(), b.sizes()) &&
-         (std::ranges::equal(a.strides(), b.strides()) || (a.is_contiguous() && b.is_contiguous()));
-}
-
-/// PyTorch's names of dtypes in messages.
-const char* scalar_type_name(DType t) {
-  static const char* const names[] = {"Bool",     "Byte",   "Char",   "Short",        "UInt16",
-                                      "Int",      "UInt32", "Long",   "UInt64",       "Half",
-                                      "BFloat16", "Float",  "Double", "ComplexFloat", "ComplexDouble"};
-  return names[int(t)];
-}
-
-/// C++'s, which others of its messages use.
+/// C++'s names of dtypes, which some of PyTorch's messages use.
 const char* cpp_name(DType t) {
   static const char* const names[] = {
       "bool",          "unsigned char", "signed char", "short int",           "unsigned short",
@@ -164,7 +151,7 @@ void prepare_out(const Op& op, Tensor& out, const Tensor& result) {
                                  "resized unless they have zero"
                                  " elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero "
                                  "elements with t.resize_(0).");
-    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw PythonError{};
+    warn(text.c_str());
   }
   resize_into(out, result.sizes());
 }
@@ -198,7 +185,7 @@ Object* structured_inplace(const Op& op, KeySet, Value* args) {
   Fresh fresh;
   make_outputs(info, args, fresh);
   Tensor* const result = fresh.raw[0];
-  if (info.alias_safe && !self.is_meta() && same_layout(self, *result) &&
+  if (info.alias_safe && !self.is_meta() && self.dtype() == result->dtype() && same_layout(self, *result) &&
       !shares_memory(op, args, op.nargs, self, &self)) {
     Tensor* const raw = &self;
     info.fill(args, &raw);
@@ -222,7 +209,8 @@ Object* structured_out(const Op& op, KeySet, Value* args) {
     Tensor& out = *args[ninputs + i].tensor;
     ready_out(op, args, ninputs, out, *fresh.raw[i]);
     direct[i] = &out;
-    all_direct = all_direct && same_layout(out, *fresh.raw[i]) && !shares_memory(op, args, ninputs, out);
+    all_direct = all_direct && out.dtype() == fresh.raw[i]->dtype() && same_layout(out, *fresh.raw[i]) &&
+                 !shares_memory(op, args, ninputs, out);
   }
   const bool meta = fresh.raw[0]->is_meta();
   if (!meta) info.fill(args, all_direct ? direct : fresh.raw);

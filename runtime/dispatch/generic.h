@@ -38,10 +38,4 @@ void prepare_out(const Op& op, Tensor& out, const Tensor& result);
 /// Sets requires_grad on what a factory made.
 TensorRef with_requires_grad(TensorRef t, bool requires_grad);
 
-inline constexpr KeySet kBackendMask = bit(Key::CPU) | bit(Key::Meta);
-/// The mask of operators with kernels of their own: inference mode marks what they make.
-inline constexpr KeySet kNativeMask = kBackendMask | bit(Key::Inference);
-/// The mask of operators that autograd has to see.
-inline constexpr KeySet kRecordedMask = kNativeMask | bit(Key::Autograd) | bit(Key::View) | bit(Key::SavedHooks);
-
 }  // namespace vivace

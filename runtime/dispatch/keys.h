@@ -1,6 +1,7 @@
 // Dispatch keys: bits of a KeySet. A call goes to the highest bit that is set in (arguments | include) & ~exclude.
 #pragma once
 #include <cstdint>
+#include <utility>
 
 #include "runtime/core/device.h"
 
@@ -15,7 +16,8 @@ enum class Key : uint8_t {
   CUDA,
   PrivateUse,
   // functionality, lowest first
-  Watched = 7,   // an argument was saved for backward: note who writes to it
+  Watched =
+      7,  // ours alone (PyTorch's nearest is ADInplaceOrView): an argument was saved for backward; note who writes
   Autograd = 8,  // an argument requires grad
   View,          // an argument is a view: synchronise it with its root first
   SavedHooks,    // saved-tensor hooks are on in this thread
@@ -41,5 +43,16 @@ struct ThreadState {
   bool inference_mode = false;
 };
 extern thread_local constinit ThreadState tls __attribute__((tls_model("initial-exec")));
+
+/// Sets grad mode for a scope.
+class GradModeGuard {
+ public:
+  explicit GradModeGuard(bool on) : before_(std::exchange(tls.grad_mode, on)) {}
+  ~GradModeGuard() { tls.grad_mode = before_; }
+  GradModeGuard(const GradModeGuard&) = delete;
+
+ private:
+  bool before_;
+};
 
 }  // namespace vivace

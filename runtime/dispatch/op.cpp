@@ -1,3 +1,4 @@
+// The thread's dispatch state, and the register of all operators.
 #include "runtime/dispatch/op.h"
 
 namespace vivace {

@@ -31,6 +31,7 @@ struct Value {
   Tag tag;
 
   bool is_none() const { return tag == Tag::None; }
+  bool is_tensor() const { return tag == Tag::Tensor; }
   const Scalar& scalar() const { return reinterpret_cast<const Scalar&>(*this); }
   IntList int_list() const { return {ints, size_t(count)}; }
   std::span<const double> float_list() const { return {floats, size_t(count)}; }
@@ -154,6 +155,23 @@ enum Writes : uint8_t {
   kWritesOverlap = 2,  // memory that is partly an input's
 };
 
+/// One kernel per dispatch key. Keys without one are fallen through.
+struct KernelTable {
+  struct Entry {
+    Key key;
+    Kernel kernel;
+  };
+  constexpr KernelTable(std::initializer_list<Entry> entries) {
+    for (const Entry& e : entries) {
+      keys |= bit(e.key);
+      kernels[int(e.key)] = e.kernel;
+    }
+  }
+
+  KeySet keys = 0;
+  Kernel kernels[kNumKeys] = {};
+};
+
 struct Op {
   const char* name;      // "add"; in place "add_"
   const char* overload;  // "Tensor", "Scalar_out", ""
@@ -168,13 +186,12 @@ struct Op {
   const void* data;      // for generic kernels: PointwiseInfo and so on
   const Op* functional;  // of an InPlace or Out op: the op that computes the value; else null
   const char* schema;    // PyTorch's notation, for errors and docs
-  KeySet mask;           // keys with a kernel; others fall through
-  Kernel table[kNumKeys];
+  KernelTable table;     // has CPU at least
 };
 
 /// Calls the kernel of the highest key in `keys`.
 inline Object* redispatch(const Op& op, KeySet keys, Value* args) {
-  return op.table[31 - __builtin_clz((keys & op.mask) | 1)](op, keys, args);
+  return op.table.kernels[31 - __builtin_clz((keys & op.table.keys) | 1)](op, keys, args);
 }
 /// From the top: `keys` is the union over the tensor arguments (or a backend key for factories).
 inline Object* dispatch(const Op& op, KeySet keys, Value* args) {

@@ -25,10 +25,4 @@ inline TensorRef clone_of(const Tensor& t) {
   return copy;
 }
 
-/// As contiguous int64 data; throws unless t holds int64 or int32 (`op` says who asks).
-inline TensorRef index_data(const Tensor& t, const char* op) {
-  if (t.dtype() != DType::Int64 && t.dtype() != DType::Int32) fail(op, "(): Expected dtype int32/int64 for index");
-  return contiguous(*to_dtype(t, DType::Int64));
-}
-
 }  // namespace vivace::kernels

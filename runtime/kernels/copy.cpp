@@ -1,3 +1,4 @@
+// Copies pick a way by layout and dtype: one memcpy, runs, transposing squares, or blocks that are converted.
 #include "runtime/kernels/copy.h"
 
 #include <cstring>

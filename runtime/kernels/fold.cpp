@@ -1,3 +1,4 @@
+// Folds of one line of elements, and of all lines of a nest.
 #include "runtime/kernels/fold.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Looking up routines, checks of matrices, and copies into and out of column order.
 #include "runtime/kernels/lapack.h"
 
 namespace vivace::lapack {

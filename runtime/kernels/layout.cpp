@@ -1,3 +1,4 @@
+// Strides of the memory formats, and which format a tensor has.
 #include "runtime/kernels/layout.h"
 
 #include "generated/kernels/factory/convert.h"

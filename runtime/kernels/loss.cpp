@@ -150,7 +150,7 @@ static void warn_of_sizes(const Tensor& input, const Tensor& target) {
           input.sizes(),
           ")). This will likely lead to incorrect results due to broadcasting. Please ensure they have "
           "the same size.");
-  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw PythonError{};
+  warn(text.c_str());
 }
 
 static TensorRef loss_result(const char* op, Tensor& input, Tensor& target, Reduction reduction) {

@@ -1,6 +1,5 @@
 // Products of vectors, matrices and batches of matrices: shape rules, and kernels over gemm.
 #include "runtime/kernels/matmul.h"
-#include <string_view>
 
 #include "generated/kernels/linalg/products.h"
 #include "runtime/kernels/arith.h"
@@ -38,14 +37,15 @@ void check_batches(const char* op, const Tensor& a, const Tensor& b) {
          y[0], ", ", y[1], "].");
 }
 
-/// The added tensor of addmm and its kin: of the products' dtype, broadcastable to the result; integers take integer
-/// factors.
+enum class Factors { Integer, Truncated };  // what integers take: PyTorch's batched products truncate the factors
+
+/// The added tensor of addmm and its kin: of the products' dtype, broadcastable to the result.
 void check_added(const char* op, const Tensor& self, const Tensor& a, const Scalar& beta, const Scalar& alpha,
-                 IntList result) {
+                 IntList result, Factors factors) {
   if (self.dtype() != a.dtype()) [[unlikely]]
     fail(op, ": self and mat1 must have the same dtype, but got ", self.dtype(), " and ", a.dtype());
-  const bool is_batched = std::string_view(op).ends_with("bmm");  // PyTorch's batched ones truncate the factors
-  if (!is_batched && !is_differentiable(self.dtype()) && !(beta.is_integral() && alpha.is_integral())) [[unlikely]]
+  if (factors == Factors::Integer && !is_differentiable(self.dtype()) && !(beta.is_integral() && alpha.is_integral()))
+      [[unlikely]]
     fail(op, ": for integral input tensors, arguments alpha and beta must not be floating point numbers");
   const IntList sizes = self.sizes();
   bool fits = sizes.size() <= result.size();
@@ -56,8 +56,6 @@ void check_added(const char* op, const Tensor& self, const Tensor& a, const Scal
   if (!fits) [[unlikely]]
     fail(op, ": The expanded size of the tensor ", result, " must match the existing size ", sizes, " of self");
 }
-
-bool is_zero_scalar(const Scalar& s) { return s == 0.0; }
 
 }  // namespace
 
@@ -107,7 +105,7 @@ TensorRef addmm(Tensor& self, Tensor& mat1, Tensor& mat2, const Scalar& beta, co
   check_dtypes("addmm", mat1, mat2);
   check_inner("addmm", mat1, mat2);
   const int64_t sizes[] = {mat1.sizes()[0], mat2.sizes()[1]};
-  check_added("addmm", self, mat1, beta, alpha, sizes);
+  check_added("addmm", self, mat1, beta, alpha, sizes, Factors::Integer);
   return empty(sizes, mat1.dtype(), mat1.device());
 }
 
@@ -118,21 +116,21 @@ TensorRef addmv(Tensor& self, Tensor& mat, Tensor& vec, const Scalar& beta, cons
   if (mat.sizes()[1] != vec.sizes()[0]) [[unlikely]]
     fail("addmv: size mismatch, got mat (", mat.sizes()[0], "x", mat.sizes()[1], ") and vec (", vec.sizes()[0], ")");
   const int64_t sizes[] = {mat.sizes()[0]};
-  check_added("addmv", self, mat, beta, alpha, sizes);
+  check_added("addmv", self, mat, beta, alpha, sizes, Factors::Integer);
   return empty(sizes, mat.dtype(), mat.device());
 }
 
 TensorRef baddbmm(Tensor& self, Tensor& batch1, Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
   check_batches("baddbmm", batch1, batch2);
   const int64_t sizes[] = {batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]};
-  check_added("baddbmm", self, batch1, beta, alpha, sizes);
+  check_added("baddbmm", self, batch1, beta, alpha, sizes, Factors::Truncated);
   return empty(sizes, batch1.dtype(), batch1.device());
 }
 
 TensorRef addbmm(Tensor& self, Tensor& batch1, Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
   check_batches("addbmm", batch1, batch2);
   const int64_t sizes[] = {batch1.sizes()[1], batch2.sizes()[2]};
-  check_added("addbmm", self, batch1, beta, alpha, sizes);
+  check_added("addbmm", self, batch1, beta, alpha, sizes, Factors::Truncated);
   return empty(sizes, batch1.dtype(), batch1.device());
 }
 
@@ -218,7 +216,7 @@ void vdot(Tensor& self, Tensor& other, Tensor& out) {
 
 /// What beta multiplies goes into out first; gemm then adds to it.
 static void put_added(Tensor& self, Tensor& out, const Scalar& beta) {
-  if (!is_zero_scalar(beta)) copy_into(out, self);
+  if (!(beta == 0.0)) copy_into(out, self);
 }
 
 void addmm(Tensor& self, Tensor& mat1, Tensor& mat2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
@@ -237,7 +235,7 @@ void baddbmm(Tensor& self, Tensor& batch1, Tensor& batch2, const Scalar& beta, c
 }
 
 void addbmm(Tensor& self, Tensor& batch1, Tensor& batch2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  if (is_zero_scalar(beta))
+  if (beta == 0.0)
     fill_into(out, Scalar(0));
   else
     copy_into(out, self);

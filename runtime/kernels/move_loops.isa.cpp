@@ -1,3 +1,4 @@
+// The loops of move_loops.h for one instruction set.
 #include "runtime/kernels/move_loops.h"
 
 #include "runtime/simd/vec.h"

@@ -1,3 +1,4 @@
+// The loops of reduce_loops.h for one instruction set.
 #include "runtime/kernels/reduce_loops.h"
 
 #include "runtime/simd/vec.h"

@@ -1,3 +1,4 @@
+// One thread walks its share of the blocks: each operand has a route to the loop (in place, gathered, converted).
 #include "runtime/loop/blocks.h"
 
 #include <algorithm>

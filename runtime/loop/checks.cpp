@@ -1,3 +1,4 @@
+// The conditions of checks.h, with PyTorch's sentences.
 #include "runtime/loop/checks.h"
 
 #include "runtime/core/promote.h"

@@ -1,3 +1,4 @@
+// The general path: takes a call apart, promotes, broadcasts, makes the output, and hands blocks to the loop.
 #include "runtime/loop/pointwise.h"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ Call analyse(const PointwiseInfo& info, const Value* args) {
   for (int k = 0; k < info.noperands; ++k) {
     const Value& v = args[info.operands[k]];
     c.operands[k] = &v;
-    if (is_tensor(v)) {
+    if (v.is_tensor()) {
       if (c.promotes(k))
         type.add(*v.tensor);
       else if (c.is_bool(k) && v.tensor->dtype() != DType::Bool && v.tensor->dtype() != DType::UInt8)
@@ -90,7 +91,7 @@ TensorRef allocate(const Call& c, Device device) {
   const Tensor* model = nullptr;
   bool alike = true, contiguous = true;
   for (int k = 0; k < c.noperands(); ++k) {
-    if (!is_tensor(*c.operands[k])) continue;
+    if (!c.operands[k]->is_tensor()) continue;
     const Tensor& t = *c.operands[k]->tensor;
     if (!std::ranges::equal(t.sizes(), IntList(c.sizes)))
       alike = false;
@@ -105,7 +106,7 @@ TensorRef allocate(const Call& c, Device device) {
   const int64_t* strides[kMaxOperands];
   int ntensors = 0;
   for (int k = 0; k < c.noperands(); ++k) {
-    if (!is_tensor(*c.operands[k])) continue;
+    if (!c.operands[k]->is_tensor()) continue;
     byte_strides(*c.operands[k]->tensor, c.sizes, memory[ntensors]);
     strides[ntensors] = memory[ntensors];
     ++ntensors;
@@ -141,7 +142,7 @@ void compute(Call& c, Tensor& out) {
   byte_strides(out, c.sizes, memory[0]);
   for (int k = 0; k < c.noperands(); ++k) {
     const Value& v = *c.operands[k];
-    if (is_tensor(v)) {
+    if (v.is_tensor()) {
       const DType dtype = c.is_bool(k) ? DType::Bool : v.tensor->dtype();
       place(k + 1, v.tensor->raw(), dtype, c.loop_dtype(k));
       byte_strides(*v.tensor, c.sizes, memory[k + 1]);
@@ -167,7 +168,7 @@ void compute(Call& c, Tensor& out) {
 Device device_of(const Call& c) {
   Device device;
   for (int k = 0; k < c.noperands(); ++k) {
-    if (!is_tensor(*c.operands[k])) continue;
+    if (!c.operands[k]->is_tensor()) continue;
     if (c.operands[k]->tensor->dim() > 0) return c.operands[k]->tensor->device();
     if (c.operands[k]->tensor->is_meta()) device = c.operands[k]->tensor->device();
   }
@@ -182,7 +183,7 @@ Device device_of(const Call& c) {
 void check_devices(const Call& c) {
   const Device device = device_of(c);
   for (int k = 0; k < c.noperands(); ++k) {
-    if (!is_tensor(*c.operands[k])) continue;
+    if (!c.operands[k]->is_tensor()) continue;
     const Tensor& t = *c.operands[k]->tensor;
     if (t.device() != device && (t.dim() > 0 || t.is_meta())) fail_device(t.device().type, device.type);
   }
@@ -191,7 +192,7 @@ void check_devices(const Call& c) {
 bool any_meta(const PointwiseInfo& info, const Value* args) {
   for (int k = 0; k < info.noperands; ++k) {
     const Value& v = args[info.operands[k]];
-    if (is_tensor(v) && v.tensor->is_meta()) return true;
+    if (v.is_tensor() && v.tensor->is_meta()) return true;
   }
   return false;
 }
@@ -201,13 +202,13 @@ bool any_meta(const PointwiseInfo& info, const Value* args) {
 void check_overlap(const Call& c, const Tensor& out) {
   check_no_internal_overlap(out);
   for (int k = 0; k < c.noperands(); ++k)
-    if (is_tensor(*c.operands[k])) check_no_partial_overlap(out, *c.operands[k]->tensor);
+    if (c.operands[k]->is_tensor()) check_no_partial_overlap(out, *c.operands[k]->tensor);
 }
 
 /// Below or at out: whether an operand is read after out's memory has been written.
 bool reads_written_memory(const Call& c, const Tensor& out) {
   for (int k = 0; k < c.noperands(); ++k) {
-    if (!is_tensor(*c.operands[k])) continue;
+    if (!c.operands[k]->is_tensor()) continue;
     const Tensor& t = *c.operands[k]->tensor;
     if (t.storage_ == out.storage_ && !(t.raw() == out.raw() && std::ranges::equal(t.sizes(), out.sizes()) &&
                                         std::ranges::equal(t.strides(), out.strides())))
@@ -250,7 +251,7 @@ Object* run(const Op& op, Value* args) {
   if (info->check) info->check(args);
   if (info->choose) info = &info->choose(args);
   if (op.op_class == OpClass::Plain) [[likely]] {
-    Tensor* out = is_tensor(args[info->operands[0]]) ? quick(*info, args, nullptr) : nullptr;
+    Tensor* out = args[info->operands[0]].is_tensor() ? quick(*info, args, nullptr) : nullptr;
     if (out == nullptr) {
       Call c = analyse(*info, args);
       TensorRef result = allocate(c, device_of(c));

@@ -50,10 +50,19 @@ Object* pointwise_kernel(const Op& op, KeySet keys, Value* args);
 Object* pointwise_meta(const Op& op, KeySet keys, Value* args);
 /// The same for OpClass Plain, and for InPlace, where the operands are the first one or two arguments, tensors both,
 /// and no variants are to choose from.
-Object* pointwise_kernel_1(const Op& op, KeySet keys, Value* args);
-Object* pointwise_kernel_2(const Op& op, KeySet keys, Value* args);
-Object* pointwise_in_place_1(const Op& op, KeySet keys, Value* args);
-Object* pointwise_in_place_2(const Op& op, KeySet keys, Value* args);
+Object* pointwise_unary_fast(const Op& op, KeySet keys, Value* args);
+Object* pointwise_binary_fast(const Op& op, KeySet keys, Value* args);
+Object* pointwise_unary_in_place_fast(const Op& op, KeySet keys, Value* args);
+Object* pointwise_binary_in_place_fast(const Op& op, KeySet keys, Value* args);
+
+/// Loops leave a note here when they divide an integer by zero.
+extern int integer_division_by_zero;
+/// Throws if a loop left that note.
+[[noreturn]] void raise_division();
+inline void check_division() {
+  if (integer_division_by_zero) [[unlikely]]
+    raise_division();
+}
 
 /// Runs the loops without an operator: fused derivatives. Returns a new reference.
 Tensor* pointwise(const PointwiseInfo& info, const Value* args);

@@ -1,3 +1,4 @@
+// Workers wait on a condition variable and take chunks by an atomic counter; one region runs at a time.
 #include "runtime/parallel/parallel.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// Rejection methods: how many numbers of the stream a draw takes is not known beforehand.
 #include "runtime/random/rejection.h"
 
 #include <cmath>

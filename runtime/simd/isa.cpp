@@ -1,3 +1,4 @@
+// The choice of an instruction set: the best that the processor has, unless VIVACE_ISA says otherwise.
 #include "runtime/simd/isa.h"
 
 #include <cstdlib>

@@ -127,22 +127,5 @@ VIVACE_INLINE f32 in_double(F f, V... x) {
   return __builtin_bit_cast(f32, Halves{low, high});
 }
 
-/// Sum, and largest element (NaN if there is one), of a vector.
-template <class V>
-VIVACE_INLINE Element<V> hsum(V v) {
-  Element<V> part[lanes<Element<V>>];
-  store_full(part, v);
-  for (int width = lanes<Element<V>> / 2; width > 0; width /= 2)
-    for (int l = 0; l < width; ++l) part[l] += part[l + width];
-  return part[0];
-}
-template <class V>
-VIVACE_INLINE Element<V> hmax(V v) {
-  Element<V> best = v[0];
-  for (int l = 1; l < lanes<Element<V>>; ++l)
-    if (!(best >= v[l]) && best == best) best = v[l];
-  return best;
-}
-
 }  // namespace
 }  // namespace vivace

@@ -40,14 +40,5 @@ VIVACE_INLINE f64 scale(f64 x, f64 n) { return scale_twice(x, to_integer(n)); }
 VIVACE_INLINE bool any(m32 m) { return vmaxvq_u32(uint32x4_t(m)) != 0; }
 VIVACE_INLINE bool any(m64 m) { return vmaxvq_u32(uint32x4_t(m)) != 0; }
 
-template <class T>
-VIVACE_INLINE Vec<T> load_part(const T* p, int64_t left) {
-  return load_bytes<Vec<T>>(p, left * int64_t(sizeof(T)));
-}
-template <class T>
-VIVACE_INLINE void store_part(T* p, Vec<T> v, int64_t left) {
-  store_bytes(p, v, left * int64_t(sizeof(T)));
-}
-
 }  // namespace
 }  // namespace vivace

@@ -1,6 +1,6 @@
 // The vector layer: vectors as wide as the instruction set has them, and the primitives that generated loops are made
 // of. Arithmetic and comparison are the compiler's vector operators; what those cannot say is here in terms of a few
-// functions that x86.h or generic.h define per set. All is internal to the file that includes it: no symbol leaves an
+// functions that x86.h or neon.h define per set. All is internal to the file that includes it: no symbol leaves an
 // object of one set.
 #pragma once
 #include <cstdint>
@@ -274,6 +274,15 @@ VIVACE_INLINE V load_bytes(const void* p, int64_t nbytes) {
 template <class V>
 VIVACE_INLINE void store_bytes(void* p, V v, int64_t nbytes) {
   if (nbytes > 0) copy_short(p, &v, nbytes);
+}
+/// The first `left` elements, fewer than a vector holds; x86.h has better ways for some types.
+template <class T>
+VIVACE_INLINE Vec<T> load_part(const T* p, int64_t left) {
+  return load_bytes<Vec<T>>(p, left * int64_t(sizeof(T)));
+}
+template <class T>
+VIVACE_INLINE void store_part(T* p, Vec<T> v, int64_t left) {
+  store_bytes(p, v, left * int64_t(sizeof(T)));
 }
 
 }  // namespace

@@ -163,14 +163,5 @@ VIVACE_INLINE void store_part(int64_t* p, i64 v, int64_t left) {
   _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), first4(left), __m256i(v));
 }
 #endif
-template <class T>
-VIVACE_INLINE Vec<T> load_part(const T* p, int64_t left) {
-  return load_bytes<Vec<T>>(p, left * int64_t(sizeof(T)));
-}
-template <class T>
-VIVACE_INLINE void store_part(T* p, Vec<T> v, int64_t left) {
-  store_bytes(p, v, left * int64_t(sizeof(T)));
-}
-
 }  // namespace
 }  // namespace vivace

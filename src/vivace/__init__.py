@@ -23,7 +23,7 @@ globals().update(
 )
 _C.install(globals(), "torch")
 
-from vivace import _tensor, functional  # noqa: E402
+from vivace import _legacy, _tensor, functional  # noqa: E402
 from vivace._settings import (  # noqa: E402
     are_deterministic_algorithms_enabled,
     compiled_with_cxx11_abi,
@@ -57,7 +57,7 @@ def _first_repr(tensor):
 
 _C._set_repr(_first_repr)
 _tensor.install()
-globals().update(_tensor.typed_classes() | LEGACY_CLASSES)
+globals().update(_legacy.typed_classes() | LEGACY_CLASSES)
 globals().update({k: v for k, v in vars(functional).items() if getattr(v, "__module__", "") == functional.__name__})
 
 

@@ -122,12 +122,30 @@ def _report(error):
     traceback = error.__traceback__
     while traceback is not None and _is_runner(traceback.tb_frame.f_code.co_filename):
         traceback = traceback.tb_next
+    _note_missing(error)
     sys.excepthook(type(error), error.with_traceback(traceback), traceback)
     if isinstance(error, KeyboardInterrupt):
         sys.stderr.flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     sys.exit(1)
+
+
+def _note_missing(error):
+    """Says of a name that torch or Tensor does not have that vivace may be to blame."""
+    if not isinstance(error, AttributeError) or not error.name or error.name.startswith("_"):
+        return
+    if "vivace does not have" in str(error):  # packages that load their names say so themselves
+        return
+    import vivace
+
+    if isinstance(error.obj, vivace.Tensor) or error.obj is vivace.Tensor:
+        place = "torch.Tensor"
+    elif isinstance(error.obj, types.ModuleType) and error.obj.__name__.partition(".")[0] == "vivace":
+        place = "torch" + error.obj.__name__.removeprefix("vivace")
+    else:
+        return
+    error.add_note(f"vivace does not have {place}.{error.name}; its docs/gaps.md lists the operators that it lacks")
 
 
 def _is_runner(filename):

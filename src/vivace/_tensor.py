@@ -2,26 +2,22 @@
 
 import vivace
 from vivace import _C
+from vivace._legacy import TYPED_NAMES
 
-_TYPED_NAMES = {
-    _C.bfloat16: "BFloat16",
-    _C.bool: "Bool",
-    _C.complex64: "ComplexFloat",
-    _C.complex128: "ComplexDouble",
-    _C.float16: "Half",
-    _C.float32: "Float",
-    _C.float64: "Double",
-    _C.int8: "Char",
-    _C.int16: "Short",
-    _C.int32: "Int",
-    _C.int64: "Long",
-    _C.uint8: "Byte",
-    _C.uint16: "UInt16",
-    _C.uint32: "UInt32",
-    _C.uint64: "UInt64",
-}
+_methods = {}  # what install() gives Tensor, by name
 
 
+def _method(function=None, *, name=None):
+    """Makes the function a method of Tensor."""
+    if function is None:
+        return lambda function: _method(function, name=name)
+    if name:
+        function.__name__ = function.__qualname__ = name
+    _methods[function.__name__] = function
+    return function
+
+
+@_method
 def __deepcopy__(self, memo):
     """A copy; tensors that share a storage share one after they were copied together."""
     if id(self) in memo:
@@ -49,6 +45,7 @@ def __deepcopy__(self, memo):
     return result
 
 
+@_method
 def __reduce_ex__(self, protocol):
     """Tensors that share a storage share one after they were pickled together, and with their copy.copy."""
     from vivace._utils import _rebuild_plain
@@ -60,16 +57,18 @@ def __reduce_ex__(self, protocol):
     return _rebuild_plain, arguments, self.__dict__ or None
 
 
+@_method
 def __reversed__(self):
     return self if self.dim() == 0 else self.flip(0)
 
 
+@_method(name="type")
 def type_(self, dtype=None, non_blocking=False):
     """The tensor's old typed name, torch.FloatTensor; or, with a dtype or such a name, the tensor converted."""
     if dtype is None:
-        return f"torch.{_TYPED_NAMES[self.dtype]}Tensor"
+        return f"torch.{TYPED_NAMES[self.dtype]}"
     if isinstance(dtype, str):
-        dtypes = {f"torch.{name}Tensor": d for d, name in _TYPED_NAMES.items()}
+        dtypes = {f"torch.{name}": d for d, name in TYPED_NAMES.items()}
         if dtype not in dtypes:
             if dtype.startswith("torch.cuda."):
                 self.cuda()
@@ -78,9 +77,7 @@ def type_(self, dtype=None, non_blocking=False):
     return self.to(getattr(dtype, "dtype", dtype))
 
 
-type_.__name__ = type_.__qualname__ = "type"
-
-
+@_method
 def storage(self):
     """The storage as elements of the tensor's dtype; untyped_storage() is what new programs use."""
     from vivace.storage import TypedStorage
@@ -88,11 +85,13 @@ def storage(self):
     return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
 
 
+@_method
 def storage_type(self):
     """The class like torch.FloatStorage of storage()."""
     return self.storage()._get_legacy_storage_class()
 
 
+@_method
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """Gives the tensor the storage of `source` (a storage or a tensor; none: an empty one), in the layout named."""
     if isinstance(source, _C.Tensor):
@@ -112,6 +111,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     return _C._set(self, source, storage_offset, tuple(size), tuple(stride))
 
 
+@_method
 def is_set_to(self, tensor):
     """Whether both tensors have the same storage and layout."""
     return self.untyped_storage()._cdata == tensor.untyped_storage()._cdata and (
@@ -119,53 +119,60 @@ def is_set_to(self, tensor):
     )
 
 
+@_method
 def is_same_size(self, other):
     """Whether both tensors have the same sizes."""
     return self.size() == other.size()
 
 
+@_method
 def dim_order(self, *, ambiguity_check=False):
     """The dims, outermost in memory first."""
     return tuple(sorted(range(self.dim()), key=lambda d: (-self.stride(d), d)))
 
 
+@_method
 def is_pinned(self, device=None):
     """Whether the memory is page-locked for an accelerator: never here."""
     return False
 
 
+@_method
 def pin_memory(self, device=None):
     """Refuses."""
     raise RuntimeError("Tensor.pin_memory() needs an accelerator; vivace runs on the CPU")
 
 
+@_method
 def is_conj(self):
     """Whether the elements are to be conjugated when read: never here, conj() does it at once."""
     return False
 
 
-is_neg = is_conj
-
-
+@_method
 def is_distributed(self):
     return False
 
 
+@_method
 def cuda(self, device=None, non_blocking=False, memory_format=None):
     """Refuses."""
     return self.to("cuda")
 
 
+@_method
 def is_shared(self):
     """Whether processes that fork from this one share the memory."""
     return self.untyped_storage().is_shared()
 
 
+@_method
 def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """As torch.unique."""
     return vivace.unique(self, sorted, return_inverse, return_counts, dim)
 
 
+@_method
 def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
     """As torch.unique_consecutive."""
     return vivace.unique_consecutive(self, return_inverse, return_counts, dim)
@@ -186,54 +193,9 @@ def __torch_function__(cls, func, types, args=(), kwargs=None):
     return _tensor_torch_function(cls, func, types, args, kwargs)
 
 
-class _TypedClass(type):
-    """Classes like torch.FloatTensor: calling one makes a tensor of its dtype, isinstance asks for the dtype."""
-
-    def __instancecheck__(cls, obj):
-        return isinstance(obj, _C.Tensor) and obj.dtype == cls.dtype
-
-    layout = _C.strided
-    is_cuda = is_sparse = False
-
-    def __call__(cls, *args, **kwargs):
-        return _C._typed_new(cls.dtype, args, kwargs)
-
-
-def typed_classes():
-    """torch.FloatTensor and its kin, by name."""
-    names = {f"{name}Tensor": dtype for dtype, name in _TYPED_NAMES.items()}
-    return {
-        n: _TypedClass(n, (), {"dtype": d, "__module__": "torch", "__doc__": f"Tensors of {d}."})
-        for n, d in names.items()
-    }
-
-
-_METHODS = {
-    "__deepcopy__",
-    "__reduce_ex__",
-    "__reversed__",
-    "cuda",
-    "dim_order",
-    "is_conj",
-    "is_distributed",
-    "is_neg",
-    "is_pinned",
-    "is_same_size",
-    "is_set_to",
-    "is_shared",
-    "pin_memory",
-    "set_",
-    "storage",
-    "storage_type",
-    "unique",
-    "unique_consecutive",
-}
-
-
 def install():
     """Gives Tensor these methods."""
-    methods = {k: v for k, v in globals().items() if k in _METHODS}
-    for name, function in (methods | {"_typed_storage": storage, "type": type_}).items():
+    for name, function in (_methods | {"_typed_storage": storage, "is_neg": is_conj}).items():
         setattr(_C.Tensor, name, _C.overridable(function))
     _C.Tensor.__torch_function__ = __torch_function__
     _C._set_override_handler(_first_override)

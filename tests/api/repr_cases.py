@@ -1,4 +1,4 @@
-"""Tensors whose text is compared with PyTorch's; used by test_repr.py and tools/record_repr.py."""
+"""Tensors whose text is compared with PyTorch's; used by test_repr.py and tools/record/repr.py."""
 
 from __future__ import annotations
 

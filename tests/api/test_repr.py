@@ -1,4 +1,4 @@
-"""How tensors print against recorded PyTorch texts (tests/data/repr.json.gz, made by tools/record_repr.py)."""
+"""How tensors print against recorded PyTorch texts (tests/data/repr.json.gz, made by tools/record/repr.py)."""
 
 from __future__ import annotations
 

@@ -45,7 +45,17 @@ swapped_half = composite("swapped_half(Tensor self) -> Tensor", body=lambda self
 mul_alias = binary("mul", dtypes=numeric, kernel=lambda a, b: a * b)
 
 ENTRIES: list[Entry] = [halve, times, below, total, extremes, swap, blank_, swapped_half, mul_alias]
-SHOWN = ("tables/", "nodes/", "bindings/", "ops/", "kernels/", "formulas/", "stubs/_C", "docs/torch.times")
+SHOWN = (
+    "tables/",
+    "pointwise/",
+    "nodes/",
+    "bindings/",
+    "ops/",
+    "kernels/",
+    "formulas/",
+    "stubs/_C",
+    "docs/torch.times",
+)
 
 if __name__ == "__main__":
     print(json.dumps({name: text for name, text in generate(ENTRIES).items() if name.startswith(SHOWN)}))

@@ -15,6 +15,7 @@ from codegen import primitives as p
 from codegen.emit import loops
 from codegen.expr import Expr, TraceError, cpp, ops
 from codegen.model import Where
+from codegen.pointwise_plan import Loop
 
 
 def test_operators_become_names():
@@ -107,6 +108,6 @@ def test_evaluation_of_arrays_and_choices():
 def test_loop_text():
     x, y = ex.param("x0", "f32"), ex.param("x1", "f32")
 
-    text = loops.write_loop("f", Where(Path("f.py"), 1), "f32", x * y < 0, 2, [])
+    text = loops.write_loop(Loop("f", 1, Where(Path("f.py"), 1), "f32", x * y < 0, 2, ()))
     assert "store_mask(out + i" in text
     assert "const f32 t0 = mul(x0, x1);" in text

@@ -14,7 +14,7 @@ NEUTRAL = {
 
 
 @pytest.mark.parametrize("name", NEUTRAL)
-@pytest.mark.parametrize("shape, dim", [((5, 0), 1), ((0, 5), 0), ((5, 0, 1), 1), ((2, 3, 0), 2)])
+@pytest.mark.parametrize(("shape", "dim"), [((5, 0), 1), ((0, 5), 0), ((5, 0, 1), 1), ((2, 3, 0), 2)])
 def test_neutral(module: Any, name: str, shape: tuple[int, ...], dim: int) -> None:
     kept = math.prod(s for d, s in enumerate(shape) if d != dim)
     for _ in range(3):

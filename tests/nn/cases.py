@@ -1,4 +1,4 @@
-"""Layers with small inputs: the cases whose PyTorch results `tools/record_nn.py` writes and test_layers.py compares."""
+"""Layers with small inputs: the cases whose PyTorch results `tools/record/nn.py` writes and test_layers.py compares."""
 
 from __future__ import annotations
 

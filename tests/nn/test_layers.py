@@ -14,7 +14,7 @@ RECORDED = json.loads((Path(__file__).parents[1] / "data" / "nn" / "layers.json"
 
 
 def test_every_case_is_recorded() -> None:
-    assert list(RECORDED) == list(cases.LAYERS), "run tools/record_nn.py"
+    assert list(RECORDED) == list(cases.LAYERS), "run `python -m tools.record nn`"
 
 
 @pytest.mark.parametrize("expression", cases.LAYERS)

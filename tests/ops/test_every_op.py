@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import gc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,17 @@ from tests.recorded import recorded, unpack
 from tests.support import array, assert_close, dtype_of, make, numbered, outputs
 
 ENTRIES = support.entries()
+EXTENSIONS = {
+    name: dtypes.split()
+    for name, _, dtypes in (
+        line.partition("  ")
+        for line in Path(__file__).with_name("extensions.txt").read_text().splitlines()
+        if not line.startswith("#")
+    )
+}
+"""Entry to dtypes in which it computes although PyTorch refuses."""
+WIDE_UNSIGNED = ("uint16", "uint32", "uint64")
+"""Types that few of PyTorch's operators take; ours take them like the other integers."""
 every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.id)
 inplace_entries = pytest.mark.parametrize("entry", [e for e in ENTRIES if e.inplace], ids=lambda e: e.id)
 out_entries = pytest.mark.parametrize("entry", [e for e in ENTRIES if e.out], ids=lambda e: e.id)
@@ -53,6 +66,17 @@ def test_values(module: Any, entry: Entry) -> None:
                 assert_close(array(got), want, dtype_of(got), what)
 
 
+def check_refused(entry: Entry, dtype: str, error: str, call: support.Call) -> None:
+    """PyTorch raises there: so do we, but for what tests/ops/extensions.txt says."""
+    if dtype in EXTENSIONS.get(entry.id, ()):
+        call()
+    elif dtype not in WIDE_UNSIGNED:
+        # NotImplementedError is a RuntimeError, and which of them PyTorch raises follows from its build.
+        kind = RuntimeError if error == "NotImplementedError" else getattr(builtins, error)
+        with pytest.raises(kind):
+            call()
+
+
 @every_entry
 def test_dtypes(module: Any, entry: Entry) -> None:
     """The first sample in every dtype of the entry: result types and values as recorded."""
@@ -60,6 +84,7 @@ def test_dtypes(module: Any, entry: Entry) -> None:
         what = f"{entry.id} in {dtype}"
         call = make(module, entry, 0, dtype=dtype)
         if isinstance(want, str):
+            check_refused(entry, dtype, want, call)
             continue
         result = outputs(module, call())
         assert [dtype_of(r) for r in result] == [w["dtype"] for w in want], what

@@ -1,4 +1,4 @@
-"""Optimizers and schedules: the cases whose PyTorch results `tools/record_nn.py` writes."""
+"""Optimizers and schedules: the cases whose PyTorch results `tools/record/nn.py` writes."""
 
 from __future__ import annotations
 

@@ -78,3 +78,17 @@ def _all() -> dict[str, Case]:
 
 
 CASES = _all()
+
+
+def values(t: Any) -> list[Any]:
+    """All elements; of long tensors the ends. Complex ones as pairs."""
+    flat = t.flatten().tolist()
+    flat = [part for x in flat for part in (x.real, x.imag)] if t.dtype.is_complex else flat
+    return flat if len(flat) <= 24 else flat[:8] + flat[-18:]
+
+
+def digest(torch: Any, name: str, seed: int) -> dict[str, Any]:
+    torch.manual_seed(seed)
+    t = CASES[name][1](torch)
+    after = torch.rand(2, dtype=torch.float64).tolist()  # shows that as much of the stream was used
+    return {"shape": list(t.shape), "dtype": str(t.dtype), "values": values(t), "after": after}

@@ -1,4 +1,4 @@
-"""What loaders, samplers and splits give after a seed; used by test_data.py and tools/record_data.py."""
+"""What loaders, samplers and splits give after a seed; used by test_data.py and tools/record/data.py."""
 
 from __future__ import annotations
 

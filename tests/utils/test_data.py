@@ -1,4 +1,4 @@
-"""utils.data: orders and batches against PyTorch's (tests/data/data.json, made by tools/record_data.py)."""
+"""utils.data: orders and batches against PyTorch's (tests/data/data.json, made by tools/record/data.py)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,11 @@ def learning_rate(lr):
     at_least_zero(learning_rate=lr)
 
 
-def betas(pair):
-    for index, beta in enumerate(pair):
+def adam_options(lr, betas, eps, **at_least_zero_too):
+    """What Adam and its kin have in common, in PyTorch's order."""
+    learning_rate(lr)
+    at_least_zero(epsilon_value=eps)
+    for index, beta in enumerate(betas):
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+    at_least_zero(**at_least_zero_too)

@@ -15,10 +15,7 @@ class Adamax(PerParameter):
         self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False,
         differentiable=False, capturable=False,
     ):  # fmt: skip
-        _checks.learning_rate(lr)
-        _checks.at_least_zero(epsilon_value=eps)
-        _checks.betas(betas)
-        _checks.at_least_zero(weight_decay_value=weight_decay)
+        _checks.adam_options(lr, betas, eps, weight_decay_value=weight_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable,

@@ -1,13 +1,13 @@
-"""Emits the loops of pointwise operators and fused derivatives, and the tables that find them.
+"""Plans the loops of pointwise operators and fused derivatives: traces lambdas, decides what each dtype computes in.
 
-There is one loop per body and compute type; loops that compute the same are the same. Floating loops are compiled for
-every instruction set, integer and complex ones not for AVX-512, those that call scalar functions for the baseline.
+There is one loop per body and compute type; loops that compute the same are the same. The text of both is written by
+emit/pointwise.py and emit/loops.py.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,10 +15,8 @@ from catalogue.dtypes import ALL, Result, complex_, floating, integral
 from catalogue.kinds import Pointwise
 from codegen import expr as ex
 from codegen import primitives as p
-from codegen.emit import loops
-from codegen.expr import Expr, TraceError
+from codegen.expr import Expr, NotPointwise, TraceError
 from codegen.model import CatalogueError, Schema, Where
-from codegen.render import render
 
 PRESENT = ...  # in choices: the argument is given, and the lambda sees its value
 NATIVE = {"f32": "Float32", "f64": "Float64", "i32": "Int32", "i64": "Int64", "u8": "UInt8", "u64": "UInt64"} | {
@@ -31,6 +29,8 @@ AGNOSTIC = frozenset(
 """What unsigned and signed 64-bit integers compute alike."""
 HOT_SIZE = 5
 """Integer bodies up to this many operations get loops of their own for int32 and uint8; others compute in int64."""
+PER_LANE = frozenset({"idiv", "irem", "bitwise_left_shift", "bitwise_right_shift", "scalar"})
+"""What has no vector instruction."""
 USE_DEFAULT, UNSUPPORTED = "kUseDefault", "kUnsupported"
 
 
@@ -48,7 +48,22 @@ class FusedGrad:
 
 
 @dataclass(frozen=True)
+class Loop:
+    """A body in one compute type: `masked` are the operands that are read as bool."""
+
+    name: str
+    index: int
+    where: Where
+    type: str
+    body: Expr
+    operands: int
+    masked: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Row:
+    """What happens for one common dtype: PointwiseRow."""
+
     compute: str
     native: str = "Bool"
     result: str = "Bool"
@@ -67,62 +82,68 @@ class Table:
     followers: int
     masks: int
     rows: list[Row]
-    choose: str = ""
+    chooser: Chooser | None = None
     check: str = ""
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """How strings, flags and absent arguments select one of an entry's tables."""
+
+    entry: Pointwise
+    arguments: list[str]
+    choices: dict[str, tuple[Any, ...]]
+    variants: list[str]
 
 
 @dataclass
 class KernelPlan:
-    """`info(x)`: the C++ symbol of x's PointwiseInfo; `files()`: what to write."""
+    """`info(x)`: the C++ symbol of x's PointwiseInfo. Loops are numbered in the order in which they are asked for."""
 
     tables: dict[str, Table] = field(default_factory=dict)
-    bodies: loops.Bodies = field(default_factory=loops.Bodies)
-    choosers: list[str] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
     symbols: dict[Any, str | None] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _names: dict[str, int] = field(default_factory=dict)
 
     def info(self, x: Pointwise | FusedGrad) -> str | None:
         """Null for a derivative that no kernel can say: call its operators instead."""
         return self.symbols[id(x) if isinstance(x, Pointwise) else x.name]
 
-    def files(self) -> dict[str, str]:
-        return self.bodies.files() | {"pointwise.cpp": self._tables()}
+    def unfused(self) -> list[str]:
+        """Derivatives of pointwise operators that no kernel can say."""
+        return [name for name, symbol in self.symbols.items() if symbol is None]
 
-    def _tables(self) -> str:
-        rows: dict[str, str] = {}
-        infos = []
-        for t in self.tables.values():
-            body = ",\n".join("  {" + ", ".join(_row(r)) + "}" for r in t.rows)
-            name = rows.setdefault(body, f"rows_{t.symbol}")
-            fields = [
-                loops.quote(t.name),
-                str(len(t.operands)),
-                str(len(t.params)),
-                f"{{{', '.join(map(str, t.operands))}}}",
-                f"{{{', '.join(map(str, t.params))}}}",
-                str(t.followers),
-                str(t.masks),
-                name,
-                t.choose or "nullptr",
-                f"checks::{t.check}" if t.check else "nullptr",
-            ]
-            infos.append(f"// {t.where.mark}\nconst PointwiseInfo {t.symbol} = {{{', '.join(fields)}}};")
-        return render(
-            "pointwise.cpp.in",
-            rows=[f"const PointwiseRow {name}[kNumDTypes] = {{\n{body}}};" for body, name in rows.items()],
-            declarations=[f"extern const PointwiseInfo {t.symbol};" for t in self.tables.values()],
-            choosers=self.choosers,
-            infos=infos,
-        )
+    def add_loop(self, source: Source, type: str, body: Expr) -> int:
+        """The number of the loop that computes body; 1 is the first, 0 is none."""
+        masked = tuple(i for i, n in enumerate(source.operands) if n in source.masks)
+        key = (id(body), type, len(source.operands), len(source.params), masked)
+        if key in self._known:
+            return self._known[key]
+        index = self._known[key] = len(self._known) + 1
+        name = f"{source.name}_{type}"
+        count = self._names[name] = self._names.get(name, 0) + 1
+        if count > 1:
+            name = f"{name}_{count}"
+        self.loops.append(Loop(name, index, source.where, type, body, len(source.operands), masked))
+        return index
 
 
-def _row(row: Row) -> list[str]:
-    def code(name: str) -> str:
-        return name if name.startswith("k") else f"of({name})"
+@dataclass(frozen=True)
+class Source:
+    """A lambda of an entry or a fused derivative, with its choices made: `trace(type)` gives the body."""
 
-    return [code(row.compute), code(row.native), code(row.result), str(row.loop)]
+    name: str
+    where: Where
+    trace: Callable[[str], Expr]
+    dtypes: frozenset[str]
+    result: Result
+    operands: list[str]
+    params: list[str]
+    masks: frozenset[str]
 
 
-def plan(entries: Iterable[Any], fused: Iterable[FusedGrad] = ()) -> KernelPlan:
+def plan_kernels(entries: Iterable[Any], fused: Iterable[FusedGrad] = ()) -> KernelPlan:
     result = KernelPlan()
     pointwise = [e for e in entries if isinstance(e, Pointwise)]
     ex.operators.update({e.name: e for e in reversed(pointwise)})
@@ -156,8 +177,7 @@ def _plan_entry(kernels: KernelPlan, entry: Pointwise) -> str:
     assert first is not None
     first.check = entry.check
     if len(variants) > 1:
-        first.choose = f"choose_{symbol}"
-        kernels.choosers.append(_chooser(entry, schema, symbol, {n: choices[n] for n in names}, variants))
+        first.chooser = Chooser(entry, arguments, {n: choices[n] for n in names}, variants)
     return symbol
 
 
@@ -177,10 +197,16 @@ def _entry_table(
         values = [leaves[n] if n in leaves else chosen[n] for n in arguments]
         return ex.kernel_for(entry, type)(*values)
 
-    rows = [
-        _plan_row(kernels, entry.where, entry.name, trace, dtype, entry.dtypes, entry.result, operands, params, masks)
-        for dtype in ALL
-    ]
+    source = Source(
+        entry.name, entry.where, trace, entry.dtypes, entry.result, operands, params, frozenset(entry.masks)
+    )
+    rows = []
+    for dtype in ALL:
+        try:
+            row = _plan_row(kernels, source, dtype)
+        except TraceError as error:
+            raise CatalogueError(entry.where, f"{entry.name} for {dtype}: {error}") from None
+        rows.append(row)
     return Table(
         symbol,
         entry.name,
@@ -217,39 +243,25 @@ def _leaf(name: str, type: str) -> Expr:
     return Expr("complex", (ex.param(f"{name}_re", part), ex.param(f"{name}_im", part)), type=type)
 
 
-def _plan_row(
-    kernels: KernelPlan,
-    where: Where,
-    name: str,
-    trace: Any,
-    dtype: str,
-    dtypes: frozenset[str],
-    result: Result,
-    operands: list[str],
-    params: list[str],
-    masks: Iterable[str],
-) -> Row:
+def _plan_row(kernels: KernelPlan, source: Source, dtype: str) -> Row:
     whole = dtype in integral or dtype == "Bool"
-    if result is Result.int_to_float and whole:
+    if source.result is Result.int_to_float and whole:
         return Row(USE_DEFAULT, USE_DEFAULT, USE_DEFAULT)
-    if dtype not in dtypes:
+    if dtype not in source.dtypes:
         return Row(UNSUPPORTED)
     p.traced_dtype = dtype
     try:
-        type, body = _trace_for(dtype, trace)
+        type, body = _trace_for(dtype, source.trace)
     except p.ComputeInInteger:
-        return _plan_row(kernels, where, name, trace, "Int64", dtypes, result, operands, params, masks)
+        return _plan_row(kernels, source, "Int64")
     except p.ComputeInFloat:
         return Row(USE_DEFAULT, USE_DEFAULT, USE_DEFAULT)
-    except TraceError as error:
-        raise CatalogueError(where, f"{name} for {dtype}: {error}") from None
-    masked = [i for i, n in enumerate(operands) if n in masks]
-    loop = kernels.bodies.add(f"{name}_{type}", where, type, body, len(operands), len(params), masked)
+    loop = kernels.add_loop(source, type, body)
     native = NATIVE[body.type or ""]
     computed = NATIVE[type]
-    if result is Result.bool_result or native == "Bool":
+    if source.result is Result.bool_result or native == "Bool":
         given = "Bool"
-    elif result in (Result.int_to_int64, Result.float_to_int64):
+    elif source.result in (Result.int_to_int64, Result.float_to_int64):
         given = "Int64"
     else:
         given = dtype if native == computed else native
@@ -271,7 +283,7 @@ def _trace_for(dtype: str, trace: Any) -> tuple[str, Expr]:
         return "u64", _whole(trace("u64"), "u64")
     own = {"Int32": "i32", "UInt8": "u8"}[dtype]
     operations = [n for n in ex.nodes(body) if n.op not in ("param", "const")]
-    if len(operations) <= HOT_SIZE and all(n.op not in loops.PER_LANE for n in operations):
+    if len(operations) <= HOT_SIZE and all(n.op not in PER_LANE for n in operations):
         return own, _whole(trace(own), own)
     return "i64", body
 
@@ -281,39 +293,6 @@ def _whole(body: Any, type: str) -> Expr:
     if isinstance(body, bool):
         return p.constant(body, p.mask_of(p.COMPLEX.get(type, type)))
     return body if isinstance(body, Expr) and body.type is not None else p.convert(body, type)
-
-
-def _chooser(
-    entry: Pointwise, schema: Schema, symbol: str, choices: Mapping[str, tuple[Any, ...]], variants: list[str]
-) -> str:
-    """A C++ function from the attributes to the table, and errors for strings that none knows."""
-    arguments = [a.name for a in schema.inputs]
-    lines = [f"const PointwiseInfo& choose_{symbol}(const Value* args) {{", "  int k = 0;"]
-    for name, values in choices.items():
-        arg = f"args[{arguments.index(name)}]"
-        lines.append(f"  k = k * {len(values)} + ([&] {{")
-        for i, value in enumerate(values):
-            if value is None:
-                test = f"{arg}.is_none()"
-            elif value is PRESENT:
-                test = f"!{arg}.is_none()"
-            elif isinstance(value, str):
-                test = f"!{arg}.is_none() && {arg}.string() == {loops.quote(value)}"
-            elif name in entry.special:
-                test = f"is_special(args[0], {arg}, {value})"
-            else:
-                test = f"({arg}.i != 0) == {str(bool(value)).lower()}"
-            lines.append(f"    if ({test}) return {i};")
-        shown = " or ".join(repr(v) for v in values if v is not PRESENT)
-        if any(isinstance(v, str) for v in values):
-            text = f"{entry.name}: argument {name!r} must be {shown}, not "
-            lines.append(f'    fail({loops.quote(text)}, {arg}.is_none() ? std::string_view("None") : {arg}.string());')
-        else:
-            lines.append(f"    fail({loops.quote(f'{entry.name}: unexpected value of argument {name!r}')});")
-        lines.append("  }());")
-    lines.append(f"  static const PointwiseInfo* const variants[] = {{{', '.join('&' + v for v in variants)}}};")
-    lines.append("  return *variants[k];\n}\n")
-    return "\n".join(lines)
 
 
 # ---- derivatives
@@ -326,22 +305,23 @@ def _plan_fused(kernels: KernelPlan, grad: FusedGrad) -> str | None:
         body = ex.lower(grad.output, _leaves(type, operands, params, grad.masks))
         body = _whole(body, type)
         if body.type in p.MASKS:
-            raise TraceError("a derivative that is a mask")
+            raise NotPointwise("a derivative that is a mask")
         return body
 
+    source = Source(grad.name, grad.where, trace, grad.dtypes, Result.same, operands, params, grad.masks)
     rows = []
     for dtype in ALL:
         if dtype not in floating | complex_ or dtype not in grad.dtypes:
             rows.append(Row(UNSUPPORTED))
             continue
         try:
-            row = _plan_row(
-                kernels, grad.where, grad.name, trace, dtype, grad.dtypes, Result.same, operands, params, grad.masks
-            )
-        except CatalogueError:
+            row = _plan_row(kernels, source, dtype)
+        except NotPointwise:
+            return None
+        except TraceError as error:
             if dtype in floating:
-                return None
-            row = Row(UNSUPPORTED)
+                raise CatalogueError(grad.where, f"{grad.name} for {dtype}: {error}") from None
+            row = Row(UNSUPPORTED)  # not every primitive has a complex form
         rows.append(row)
     kernels.tables[grad.name] = Table(
         grad.name,

@@ -1,24 +1,23 @@
-"""Writes tests/data/oracle/*.json: what PyTorch gives for the samples of the catalogue's entries. Deterministic.
+"""tests/data/oracle/*.json: what PyTorch gives for the samples of the catalogue's entries.
 
-python tools/record_oracle.py [REGEX]     # entries whose id matches; needs torch, not vivace
+python -m tools.record.oracle [REGEX]     # only entries whose id matches
 """
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 import numpy as np
+import torch
 
 from catalogue.kinds import Entry
 from catalogue.samples import Spec
 from tests import recorded, support
+from tools.record.common import write
 
 VALUE_LIMIT = 8192  # elements: larger results are not recorded
 
@@ -72,13 +71,11 @@ def record(module: Any, entry: Entry) -> dict[str, Any]:
     return result
 
 
-def main() -> int:
+def main(only: str = "") -> None:
     """Replaces the records of the matching entries, drops those of entries that are gone."""
-    import torch
-
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    pattern = re.compile(sys.argv[1] if len(sys.argv) > 1 else "")
+    pattern = re.compile(only)
     files: dict[Path, dict[str, Any]] = {}
     failed = 0
     for entry in support.entries():
@@ -100,11 +97,10 @@ def main() -> int:
         if path not in files:
             path.unlink()
     for path, records in files.items():
-        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(records[name])}" for name in sorted(records))
-        path.write_text("{\n" + lines + "\n}\n")
-    print(f"{sum(len(r) for r in files.values())} entries in {len(files)} files, {failed} failed")
-    return 1 if failed else 0
+        write(path, dict(sorted(records.items())))
+    if failed:
+        sys.exit(f"{failed} entries failed")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(*sys.argv[1:2])

@@ -9,9 +9,10 @@ import pytest
 from catalogue import kinds
 from catalogue.dtypes import floating, int_to_float, real
 from codegen import expr as ex
-from codegen.emit import kernels
-from codegen.emit.kernels import FusedGrad, plan
+from codegen import pointwise_plan as kernels
+from codegen.emit import pointwise
 from codegen.model import CatalogueError, Where
+from codegen.pointwise_plan import FusedGrad, plan_kernels
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def row(table: kernels.Table, dtype: str) -> kernels.Row:
 
 def test_rows_follow_the_result_rule(declared) -> None:
     entry = kinds.unary("toy", result=int_to_float, dtypes=floating, kernel=lambda a: a * a + 1)
-    built = plan([entry])
+    built = plan_kernels([entry])
     table = built.tables["toy"]
     assert row(table, "Int32").compute == kernels.USE_DEFAULT
     assert (row(table, "Float16").compute, row(table, "Float16").result) == ("Float32", "Float16")
@@ -36,12 +37,12 @@ def test_rows_follow_the_result_rule(declared) -> None:
 
 
 def test_small_integers_compute_in_wider_ones(declared) -> None:
-    table = plan([kinds.binary("toy", kernel=lambda a, b: a + b * b)]).tables["toy"]
+    table = plan_kernels([kinds.binary("toy", kernel=lambda a, b: a + b * b)]).tables["toy"]
     assert row(table, "Int8").compute == "Int64"
     assert row(table, "Int8").result == "Int8"
     assert row(table, "UInt8").compute == "UInt8"
     assert row(table, "UInt64").compute == "Int64"  # sums and products need no sign
-    compared = plan([kinds.compare("toy_lt", dtypes=real, kernel=lambda a, b: a < b)]).tables["toy_lt"]
+    compared = plan_kernels([kinds.compare("toy_lt", dtypes=real, kernel=lambda a, b: a < b)]).tables["toy_lt"]
     assert row(compared, "UInt64").compute == "UInt64"
     assert row(compared, "Float32").native == row(compared, "Float32").result == "Bool"
 
@@ -49,7 +50,7 @@ def test_small_integers_compute_in_wider_ones(declared) -> None:
 def test_equal_bodies_share_a_loop(declared) -> None:
     first = kinds.binary("toy_one", kernel=lambda a, b: a * b)
     second = kinds.binary("toy_two", kernel=lambda a, b: a * b)
-    built = plan([first, second])
+    built = plan_kernels([first, second])
     assert row(built.tables["toy_one"], "Float32").loop == row(built.tables["toy_two"], "Float32").loop
 
 
@@ -61,10 +62,11 @@ def test_choices_become_variants(declared) -> None:
         dtypes=floating,
         kernel=lambda a, mode: a + 1 if mode == "up" else a - 1,
     )
-    built = plan([entry])
+    built = plan_kernels([entry])
     assert set(built.tables) == {"toy", "toy_1"}
-    assert "choose_toy" in built.files()["pointwise.cpp"]
-    assert "must be 'up' or 'down'" in built.files()["pointwise.cpp"]
+    text = pointwise.emit(built)["pointwise/test_pointwise_plan.cpp"]
+    assert "choose_toy" in text
+    assert "must be 'up' or 'down'" in text
 
 
 def test_derivatives_are_fused_or_refused(declared) -> None:
@@ -72,12 +74,20 @@ def test_derivatives_are_fused_or_refused(declared) -> None:
     where = Where(Path("toy.py"), 1)
     good = FusedGrad("ToyBackward_0", where, ("g", "y"), (), g * (1 - y * y))
     bad = FusedGrad("ToyBackward_1", where, ("g",), (), g.transpose(0, 1))
-    built = plan([], [good, bad])
+    built = plan_kernels([], [good, bad])
     assert built.info(good) == "ToyBackward_0"
     assert built.info(bad) is None
 
 
 def test_mistakes_name_the_line(declared) -> None:
     entry = kinds.unary("toy", dtypes=floating, kernel=lambda a: ex.ops.no_such_function(a))
-    with pytest.raises(CatalogueError, match=r"test_kernels\.py:\d+: error: toy for Float16: 'no_such_function'"):
-        plan([entry])
+    with pytest.raises(CatalogueError, match=r"_plan\.py:\d+: error: toy for Float16: 'no_such_function'"):
+        plan_kernels([entry])
+
+
+def test_mistakes_in_derivatives_name_the_line(declared) -> None:
+    """They are no reason to do without the fused kernel."""
+    g = ex.param("g")
+    wrong = FusedGrad("ToyBackward_0", Where(Path("toy.py"), 1), ("g",), (), g & g)
+    with pytest.raises(CatalogueError, match=r"toy\.py:1: error: ToyBackward_0 for Float16: "):
+        plan_kernels([], [wrong])

@@ -1,1 +1,0 @@
-"""Operators of neural networks."""
