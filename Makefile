@@ -11,6 +11,9 @@ SANITIZE_TESTS ?= tests
 # PyTorch's operator database run against a module: opinfo_conformance.py and lists of operators.
 CONFORMANCE ?= ../shared/conformance
 CONFORMANCE_OPS ?= first.txt
+# Workloads timed in two modules alternately, and which of them to run.
+COMPARE ?= ../shared/bench/compare.py
+ONLY ?= ^op/
 TORCH_PIP ?=
 
 bin := $(abspath $(VENV))/bin
@@ -18,7 +21,7 @@ torch_python := $(abspath $(TORCH_VENV))/bin/python
 # OPENBLAS_CORETYPE, where a machine sets it, slows a current OpenBLAS.
 run := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE PYTHONPATH=src:.
 
-.PHONY: build test test-one-file sanitize check demo demo-compare examples bench conformance oracle-data wheel wheel-test clean
+.PHONY: build test test-one-file sanitize check demo demo-compare examples bench compare conformance oracle-data wheel wheel-test clean
 .DEFAULT_GOAL := build
 
 $(VENV)/ready-%: pyproject.toml
@@ -73,6 +76,10 @@ examples: build $(VENV)/ready-demo
 
 bench: build $(TORCH_VENV)/ready
 	$(run) $(torch_python) -m benchmarks
+
+compare: build $(TORCH_VENV)/ready
+	@test -f $(COMPARE) || { echo "Set COMPARE to the path of compare.py"; exit 1; }
+	$(run) $(torch_python) $(COMPARE) --ours $(torch_python):vivace --other $(torch_python):torch --only '$(ONLY)'
 
 conformance: build $(TORCH_VENV)/ready
 	@test -f $(CONFORMANCE)/opinfo_conformance.py || { \
