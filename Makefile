@@ -21,7 +21,7 @@ torch_python := $(abspath $(TORCH_VENV))/bin/python
 # OPENBLAS_CORETYPE, where a machine sets it, slows a current OpenBLAS.
 run := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE PYTHONPATH=src:.
 
-.PHONY: build test test-one-file sanitize check demo demo-compare examples bench compare conformance oracle-data wheel wheel-test clean
+.PHONY: build test test-one-file sanitize fuzz check demo demo-compare examples bench compare conformance oracle-data wheel wheel-test clean
 .DEFAULT_GOAL := build
 
 $(VENV)/ready-%: pyproject.toml
@@ -60,6 +60,11 @@ sanitize: $(VENV)/ready-build $(VENV)/ready-test
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZE)/src:. \
 		$(bin)/python -m pytest $(PYTEST_ARGS) $(SANITIZE_TESTS)
+
+# Random calls of every operator, wrong ones among them: crashes, hangs and leaks. FUZZ_ARGS="--calls 1000000" for a long run.
+FUZZ_ARGS ?= --seconds 30
+fuzz: build $(VENV)/ready-test
+	$(run) $(bin)/python -m tools.fuzz $(FUZZ_ARGS)
 
 check: build $(VENV)/ready-test $(VENV)/ready-lint
 	$(run) $(bin)/python tools/check.py

@@ -59,7 +59,9 @@ void set_error_from_exception() noexcept {
   } catch (const Error& error) {
     set_error(error);
   } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+    PyErr_SetString(PyExc_MemoryError, "not enough memory");
+  } catch (const std::length_error&) {  // a vector of more elements than there can be
+    PyErr_SetString(PyExc_MemoryError, "not enough memory");
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
   }

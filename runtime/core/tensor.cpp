@@ -23,13 +23,13 @@ int free_tensor_count = 0;
 namespace {
 
 inline void set_dims_storage(Tensor* t, int ndim) {
-  t->ndim_ = uint8_t(ndim);
   if (ndim <= kInlineDims) [[likely]] {
     t->dims_ = t->inline_dims_;
   } else {
     if (ndim > kMaxDims) fail("tensors have at most ", kMaxDims, " dimensions, got ", ndim);
     t->dims_ = static_cast<int64_t*>(std::malloc(sizeof(int64_t) * 2 * size_t(ndim)));
   }
+  t->ndim_ = uint8_t(ndim);
 }
 
 inline void free_dims(Tensor* t) {
@@ -48,6 +48,14 @@ int64_t extent(IntList sizes, IntList strides) {
   return last + 1;
 }
 
+/// Bytes of numel elements of a tensor of these sizes.
+size_t bytes_of(int64_t numel, DType dtype, IntList sizes) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(numel, int64_t(item_size(dtype)), &bytes)) [[unlikely]]
+    fail("Storage size calculation overflowed with sizes=", sizes);
+  return size_t(bytes);
+}
+
 void check_sizes(IntList sizes) {
   for (const int64_t s : sizes)
     if (s < 0) fail("Trying to create tensor with negative dimension ", s, ": ", sizes);
@@ -64,21 +72,20 @@ bool is_row_major(IntList sizes, IntList strides) {
 
 /// A tensor of the given layout over nothing yet; dims are set, numel too.
 Tensor* blank(IntList sizes, IntList strides, DType dtype, Device device) {
-  Tensor* t = new_tensor();
+  auto ref = TensorRef::steal(new_tensor());
+  Tensor* t = ref.get();
   const int n = int(sizes.size());
   set_dims_storage(t, n);
-  int64_t numel = 1;
   for (int d = 0; d < n; ++d) {
     t->dims_[d] = sizes[d];
     t->dims_[n + d] = strides[d];
-    numel *= sizes[d];
   }
-  t->numel_ = numel;
+  t->numel_ = count(sizes);
   t->row_major_ = is_row_major(sizes, strides);
   t->dtype_ = dtype;
   t->device_ = device;
   t->keys = backend_key(device.type);
-  return t;
+  return ref.release();
 }
 
 inline void attach(Tensor* t, Storage* owned) {
@@ -125,7 +132,7 @@ TensorRef empty(IntList sizes, DType dtype, Device device) {
   t->dtype_ = dtype;
   t->device_ = device;
   t->keys = backend_key(device.type);
-  attach(t, allocate_storage(size_t(numel) * item_size(dtype), device));
+  attach(t, allocate_storage(bytes_of(numel, dtype, sizes), device));
   return ref;
 }
 
@@ -136,7 +143,7 @@ TensorRef empty_strided(IntList sizes, IntList strides, DType dtype, Device devi
   if (sizes.size() != strides.size())
     fail("empty_strided(): as many strides as sizes are needed, got ", strides, " for ", sizes);
   auto ref = TensorRef::steal(blank(sizes, strides, dtype, device));
-  attach(ref.get(), allocate_storage(size_t(extent(sizes, strides)) * item_size(dtype), device));
+  attach(ref.get(), allocate_storage(bytes_of(extent(sizes, strides), dtype, sizes), device));
   return ref;
 }
 
@@ -236,15 +243,15 @@ void fill_into(Tensor& dst, const Scalar& value) {
 
 void set_layout(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
   const Dims new_sizes(sizes), new_strides(strides);  // they may alias t's own
+  const int64_t numel = count(new_sizes);
   if (new_sizes.n != t.ndim_) {
     free_dims(&t);
     set_dims_storage(&t, new_sizes.n);
   }
-  t.numel_ = 1;
+  t.numel_ = numel;
   for (int d = 0; d < new_sizes.n; ++d) {
     t.dims_[d] = new_sizes[d];
     t.dims_[new_sizes.n + d] = new_strides[d];
-    t.numel_ *= new_sizes[d];
   }
   t.row_major_ = is_row_major(new_sizes, new_strides);
   t.data_ = t.storage_->data + offset * int64_t(t.item_size());
@@ -252,10 +259,10 @@ void set_layout(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
 
 void resize_into(Tensor& t, IntList sizes) {
   check_sizes(sizes);
-  const int64_t offset = t.storage_offset();
-  const size_t needed = size_t(count(sizes) + (count(sizes) ? offset : 0)) * t.item_size();
-  if (needed > t.storage_->nbytes) resize_storage(t.storage_, needed);
   const Dims copy(sizes);
+  const int64_t offset = t.storage_offset(), numel = count(sizes);
+  const size_t needed = numel ? bytes_of(numel, t.dtype(), sizes) + size_t(offset) * t.item_size() : 0;
+  if (needed > t.storage_->nbytes) resize_storage(t.storage_, needed);
   set_layout(t, copy, contiguous_strides(copy), offset);
 }
 

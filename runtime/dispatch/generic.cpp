@@ -25,6 +25,14 @@ void make_outputs(const StructuredInfo& info, Value* args, Fresh& fresh) {
   for (int i = 0; i < fresh.n; ++i) fresh.raw[i] = fresh.refs[i].get();
 }
 
+/// Arguments on the meta device have no values for a result that has some.
+void check_devices(KeySet keys, const Fresh& fresh) {
+  if (!(keys & bit(Key::Meta))) return;
+  for (int i = 0; i < fresh.n; ++i)
+    if (fresh.raw[i] && !fresh.raw[i]->is_meta())
+      fail("Expected all tensors to be on the same device, but found at least two devices, cpu and meta!");
+}
+
 Object* tuple_of(TensorRef* refs, int n) {
   Object* tuple = PyTuple_New(n);
   for (int i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple, i, refs[i] ? refs[i].release() : Py_NewRef(Py_None));
@@ -171,19 +179,21 @@ Object* structured_kernel(const Op& op, KeySet, Value* args) {
   return tuple_of(fresh.refs, fresh.n);
 }
 
-Object* structured_meta(const Op& op, KeySet, Value* args) {
+Object* structured_meta(const Op& op, KeySet keys, Value* args) {
   const auto& info = *static_cast<const StructuredInfo*>(op.data);
   Fresh fresh;
   make_outputs(info, args, fresh);
+  check_devices(keys, fresh);
   return fresh.n == 1 ? fresh.refs[0].release() : tuple_of(fresh.refs, fresh.n);
 }
 
-Object* structured_inplace(const Op& op, KeySet, Value* args) {
+Object* structured_inplace(const Op& op, KeySet keys, Value* args) {
   const auto& info = *static_cast<const StructuredInfo*>(op.functional->data);
   Tensor& self = *args[0].tensor;
   check_in_place(op, args, self);
   Fresh fresh;
   make_outputs(info, args, fresh);
+  if (!self.is_meta()) check_devices(keys, fresh);
   Tensor* const result = fresh.raw[0];
   if (info.alias_safe && !self.is_meta() && self.dtype() == result->dtype() && same_layout(self, *result) &&
       !shares_memory(op, args, op.nargs, self, &self)) {
@@ -197,7 +207,7 @@ Object* structured_inplace(const Op& op, KeySet, Value* args) {
   return Py_NewRef(&self);
 }
 
-Object* structured_out(const Op& op, KeySet, Value* args) {
+Object* structured_out(const Op& op, KeySet keys, Value* args) {
   const auto& info = *static_cast<const StructuredInfo*>(op.functional->data);
   const int ninputs = num_inputs(op);
   take_dtype_of_out(op, args, ninputs);
@@ -212,6 +222,7 @@ Object* structured_out(const Op& op, KeySet, Value* args) {
     all_direct = all_direct && out.dtype() == fresh.raw[i]->dtype() && same_layout(out, *fresh.raw[i]) &&
                  !shares_memory(op, args, ninputs, out);
   }
+  check_devices(keys, fresh);
   const bool meta = fresh.raw[0]->is_meta();
   if (!meta) info.fill(args, all_direct ? direct : fresh.raw);
   for (int i = 0; i < fresh.n; ++i) {

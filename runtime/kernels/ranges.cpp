@@ -1,6 +1,7 @@
 // Sequences and index patterns: arange, linspace, logspace, eye, the indices of triangles.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "generated/kernels/factory/fresh.h"
 #include "generated/kernels/linalg/products.h"
@@ -152,14 +153,23 @@ TensorRef triangle(int64_t rows, int64_t columns, int64_t offset, bool lower, Dt
   if (rows < 0 || columns < 0) fail("row and col must be non-negative, got ", rows, " and ", columns);
   const DType type = dtype.value_or(DType::Int64);
   if (type != DType::Int64 && type != DType::Int32) fail("\"tri_indices\" not implemented for '", type, "'");
+  offset = std::clamp(offset, -rows, columns);  // beyond these nothing changes
+  // Rows before `none` are empty below the diagonal, those from `full` on are whole there.
+  const __int128 k = __int128(offset) + lower;
+  const auto none = int64_t(std::clamp<__int128>(1 - k, 0, rows));
+  const auto full = std::max(none, int64_t(std::clamp<__int128>(columns - k, 0, rows)));
+  const __int128 below = (full - none) * (__int128(none) + full - 1 + 2 * k) / 2 + (__int128(rows) - full) * columns;
+  const __int128 wanted = lower ? below : __int128(rows) * columns - below;
+  if (wanted > std::numeric_limits<int64_t>::max() / 2)
+    fail("a triangle of ", rows, " rows and ", columns, " columns has too many elements");
+  const auto n = int64_t(wanted);
   const auto first = [&](int64_t r) { return lower ? 0 : std::clamp<int64_t>(r + offset, 0, columns); };
   const auto last = [&](int64_t r) { return lower ? std::clamp<int64_t>(r + offset + 1, 0, columns) : columns; };
-  int64_t n = 0;
-  for (int64_t r = 0; r < rows; ++r) n += last(r) - first(r);
   TensorRef wide = vivace::empty({2, n}, DType::Int64, device.value_or(Device{}));
   if (!wide->is_meta()) {
     int64_t *row = wide->data<int64_t>(), *column = row + n;
-    for (int64_t r = 0; r < rows; ++r) {
+    const int64_t begin = lower ? none : 0, end = n == 0 ? begin : lower ? rows : full;
+    for (int64_t r = begin; r < end; ++r) {
       for (int64_t c = first(r); c < last(r); ++c) {
         *row++ = r;
         *column++ = c;

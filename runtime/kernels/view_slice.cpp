@@ -113,13 +113,13 @@ std::vector<TensorRef> split_with_sizes(Tensor& self, IntList split_sizes, int64
 std::vector<TensorRef> chunk(Tensor& self, int64_t chunks, int64_t dim) {
   const int d = dim_of(self, dim, "chunk()");
   if (chunks <= 0) fail("chunk expects `chunks` to be greater than 0, got: ", chunks);
-  const int64_t size = self.dims_[d], each = (size + chunks - 1) / chunks;
+  const int64_t size = self.dims_[d], each = size / chunks + (size % chunks != 0);
   std::vector<TensorRef> parts;
   if (each == 0) {  // an empty dim still gives as many chunks as were asked for
     for (int64_t i = 0; i < chunks; ++i) parts.push_back(stretch(self, d, 0, 0));
     return parts;
   }
-  parts.reserve(size_t(chunks));
+  parts.reserve(size_t(std::min(chunks, size)));
   for (int64_t at = 0; at < size; at += each) parts.push_back(stretch(self, d, at, std::min(each, size - at)));
   return parts;
 }

@@ -104,3 +104,17 @@ def test_resizing_warns_unless_out_is_empty_or_the_operator_makes_tensors():
 def test_out_on_another_device():
     with pytest.raises(RuntimeError, match="Expected out tensor to have device cpu, but got meta instead"):
         torch.mm(torch.ones(2, 2), torch.ones(2, 2), out=torch.empty(2, 2, device="meta"))
+
+
+def test_values_are_not_computed_from_tensors_without():
+    values, none = torch.ones(3, requires_grad=True), torch.ones(3, device="meta")
+    index = torch.zeros(3, dtype=torch.int64, device="meta")
+    for call in (
+        lambda: torch.nn.functional.huber_loss(values, none),
+        lambda: torch.gather(values, 0, index),
+        lambda: torch.zeros(3).scatter_add_(0, index, torch.ones(3)),
+        lambda: torch.scatter_add(torch.zeros(3), 0, index, torch.ones(3), out=torch.zeros(3)),
+    ):
+        with pytest.raises(RuntimeError, match="same device"):
+            call()
+    assert torch.index_select(none, 0, torch.tensor([0, 1])).device.type == "meta"

@@ -43,6 +43,8 @@ def _sizes(output_size, input, spatial):
     """The output size with None meaning the input's."""
     if not isinstance(output_size, (list, tuple)):
         output_size = (output_size,) * spatial
+    if None not in output_size:
+        return output_size
     return [n if size is None else size for size, n in zip(output_size, input.shape[-spatial:], strict=True)]
 
 

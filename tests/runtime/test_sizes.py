@@ -1,0 +1,48 @@
+"""Sizes and counts beyond what memory or int64 holds are refused before memory is touched, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+HUGE = 2**62
+REFUSED: list[Callable[[Any], Any]] = [
+    lambda m: m.zeros(HUGE),  # the bytes overflow, the elements don't
+    lambda m: m.zeros(HUGE, dtype=m.int64, device="meta"),
+    lambda m: m.arange(HUGE),
+    lambda m: m.logspace(0, 2, HUGE),
+    lambda m: m.empty_strided([2], [HUGE]),
+    lambda m: m.zeros(3).resize_(HUGE),
+    lambda m: m.ones(1).expand(HUGE, 4),
+    lambda m: m.triu_indices(2**63 - 1, 5, -(2**62)),
+    lambda m: m.tril_indices(2**63 - 1, 5),
+    lambda m: m.zeros(*[1] * 65),
+]
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_too_large(module: Any, call: Callable[[Any], Any]) -> None:
+    with pytest.raises((RuntimeError, MemoryError), match=r"overflow|memory|too far|too many|at most 64|Storage size"):
+        call(module)
+
+
+def test_more_chunks_than_elements(module: Any) -> None:
+    assert [t.tolist() for t in module.arange(3).chunk(2**63 - 1)] == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 4, 6])
+@pytest.mark.parametrize("columns", [0, 1, 3, 5])
+def test_indices_of_triangles(module: Any, rows: int, columns: int) -> None:
+    for offset in (-(2**63), -7, -2, -1, 0, 1, 2, 7, 2**63 - 1):
+        for lower in (True, False):
+            indices = module.tril_indices if lower else module.triu_indices
+            inside = [
+                (r, c) for r in range(rows) for c in range(columns) if (c - r <= offset if lower else c - r >= offset)
+            ]
+            assert [tuple(p) for p in indices(rows, columns, offset).T.tolist()] == inside
+
+
+def test_the_upper_triangle_of_many_rows_ends_early(module: Any) -> None:
+    assert module.triu_indices(2**40, 2).tolist() == [[0, 0, 1], [0, 1, 1]]
