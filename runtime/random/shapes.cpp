@@ -119,7 +119,8 @@ TensorRef poisson(Tensor& self, Object* generator) {
 }
 
 TensorRef binomial(Tensor& count, Tensor& prob, Object* generator) {
-  check_floating("binomial", count);
+  if (!is_floating(count.dtype()))
+    fail_value("binomial only supports floating-point dtypes for count, got: ", scalar_type_name(count.dtype()));
   if (count.dtype() != prob.dtype())
     fail("binomial expects count and prob to have the same dtype, got ", count.dtype(), " and ", prob.dtype());
   const Dims sizes = broadcast_sizes(count.sizes(), prob.sizes());
