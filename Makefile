@@ -8,6 +8,7 @@ BUILD_TYPE ?= Release
 PYTEST_ARGS ?= -n auto
 SANITIZE := $(BUILD)/sanitize
 SANITIZE_TESTS ?= tests
+POISON_TESTS ?= tests/ops tests/kernels tests/nn -k "gradient or derivative or kernels or nn"
 # PyTorch's operator database run against a module: opinfo_conformance.py and lists of operators.
 CONFORMANCE ?= ../shared/conformance
 CONFORMANCE_OPS ?= first.txt
@@ -21,7 +22,7 @@ torch_python := $(abspath $(TORCH_VENV))/bin/python
 # OPENBLAS_CORETYPE, where a machine sets it, slows a current OpenBLAS.
 run := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE PYTHONPATH=src:.
 
-.PHONY: build test test-one-file sanitize fuzz check demo demo-compare examples bench compare conformance oracle-data wheel wheel-test clean
+.PHONY: build test test-poison test-one-file sanitize fuzz check demo demo-compare examples bench compare conformance oracle-data wheel wheel-test clean
 .DEFAULT_GOAL := build
 
 $(VENV)/ready-%: pyproject.toml
@@ -43,6 +44,10 @@ build: $(VENV)/ready-build
 
 test: build $(VENV)/ready-test
 	$(run) $(bin)/python -m pytest $(PYTEST_ARGS)
+
+# Kernels once more, with fresh memory full of NaN: results that depend on memory that nobody wrote become NaN.
+test-poison: build $(VENV)/ready-test
+	VIVACE_POISON=1 $(run) $(bin)/python -m pytest $(PYTEST_ARGS) $(POISON_TESTS)
 
 # Adds a toy operator to the catalogue, builds, finds it everywhere, takes it away again.
 test-one-file: build $(VENV)/ready-test

@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 
 #include "runtime/core/device.h"
 #include "runtime/core/object.h"
@@ -51,6 +53,24 @@ inline uint32_t num_tensors(const Storage& s) { return s.refcount - (s.python ? 
 /// Changes the size and keeps the leading bytes. Throws if the memory would have to move while several tensors use it,
 /// since each knows its address; a single user is the caller's to inform.
 void resize_storage(Storage* storage, size_t nbytes);
+
+/// Whether fresh memory is filled with NaN, so that reading what nobody wrote shows: the environment variable
+/// VIVACE_POISON was 1 at import.
+extern const bool poisons_memory;
+
+inline void poison(void* data, size_t nbytes) {
+  if (poisons_memory) [[unlikely]]
+    std::memset(data, 0xff, nbytes);  // NaN in every floating type
+}
+
+/// Uninitialised memory for a kernel's own use; with poison behind it, which shows what is read there.
+template <class T>
+std::unique_ptr<T[]> scratch(int64_t n) {
+  const size_t size = size_t(n) + (poisons_memory ? 4096 : 0);
+  std::unique_ptr<T[]> memory(new T[size]);
+  poison(static_cast<void*>(memory.get()), size * sizeof(T));
+  return memory;
+}
 
 /// Empties the cache of large blocks; returns the bytes given back.
 size_t empty_cache();

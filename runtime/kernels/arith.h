@@ -38,6 +38,13 @@ constexpr bool is_zero(T a) {
   else
     return a == 0;
 }
+template <class T>
+constexpr bool is_nan(T a) {
+  if constexpr (is_complex_type<T>)
+    return a.re != a.re || a.im != a.im;
+  else
+    return a != a;
+}
 
 /// An element as a number of type A.
 template <class A, class T>

@@ -138,7 +138,7 @@ void attention(Tensor& query, Tensor& key, Tensor& value, Tensor* mask, bool is_
   visit_compute(compute, "scaled_dot_product_attention", [&]<class T>() {
     blas::table();  // loading needs the GIL, which the pool's threads do not have
     parallel_for(0, a.batches * a.heads, a.grain(), [&](int64_t begin, int64_t end) {
-      std::unique_ptr<T[]> probs(new T[size_t(a.block * a.cols + 1)]);
+      const auto probs = scratch<T>(a.block * a.cols + 1);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t b = i / a.heads, h = i % a.heads;
         for (int64_t row = 0; row < a.rows; row += a.block) {
@@ -170,7 +170,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> attention_grad(Tensor& g, Tensor& qu
       // Heads that share a key add to one gradient: a group is one piece of work.
       blas::table();  // loading needs the GIL, which the pool's threads do not have
       parallel_for(0, a.batches * (a.heads / k.group), a.grain(), [&](int64_t begin, int64_t end) {
-        std::unique_ptr<T[]> probs(new T[size_t(a.block * a.cols)]), slopes(new T[size_t(a.block * a.cols)]);
+        const auto probs = scratch<T>(a.block * a.cols), slopes = scratch<T>(a.block * a.cols);
         for (int64_t i = begin * k.group; i < end * k.group; ++i) {
           const int64_t b = i / a.heads, h = i % a.heads;
           for (int64_t row = 0; row < a.rows; row += a.block) {

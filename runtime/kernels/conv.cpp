@@ -61,7 +61,7 @@ void forward(const Geometry& g, DType dtype, const T* x, const T* w, const T* bi
                     Scalar(1), Scalar(bias ? 1 : 0));
     });
   const int64_t rows = g.groups * g.out_channels, width = loops_for<T>().width;
-  std::unique_ptr<T[]> packed(new T[size_t(rows * depth)]);
+  const auto packed = scratch<T>(rows * depth);
   std::vector<int64_t> taps(static_cast<size_t>(g.taps));
   std::iota(taps.begin(), taps.end(), 0);
   for (int64_t group = 0; group < g.groups; ++group)
@@ -71,7 +71,7 @@ void forward(const Geometry& g, DType dtype, const T* x, const T* w, const T* bi
   const std::vector<int64_t> offsets = g.input_offsets(layout);
   const Grid grid{{g.out[0], g.out[1], g.out[2]}, {g.out[1] * g.out[2], g.out[2], 1}, rows * size, size};
   over_images(g, layout.images, [&](int64_t first, int64_t n) {
-    auto planes = std::make_unique<T[]>(size_t(g.channels * layout.channel_step));
+    const auto planes = layout.planes<T>(g.channels);
     for (int64_t i = first; i < first + n; i += layout.images) {
       const int64_t images = std::min(layout.images, first + n - i);
       layout.fill(planes.get(), x + i * image, images, g.channels, image);
@@ -158,7 +158,7 @@ void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) 
         n_packed += channels * g.in_channels * int64_t(part.taps.size());
         parts.push_back(std::move(part));
       }
-  std::unique_ptr<T[]> packed(new T[size_t(n_packed)]);
+  const auto packed = scratch<T>(n_packed);
   const auto weights = [&](const Part& part, int64_t group) {
     return packed.get() + part.packed + group * g.out_channels * g.in_channels * int64_t(part.taps.size());
   };
@@ -167,7 +167,7 @@ void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) 
       pack(g.in_channels, g.out_channels, part.taps, w + group * g.out_channels * depth, g.taps, depth,
            weights(part, group));
   over_images(g, layout.images, [&](int64_t first, int64_t n) {
-    auto planes = std::make_unique<T[]>(size_t(channels * layout.channel_step));
+    const auto planes = layout.planes<T>(channels);
     for (int64_t i = first; i < first + n; i += layout.images) {
       const int64_t images = std::min(layout.images, first + n - i);
       layout.fill(planes.get(), dy + i * image, images, channels, image);
@@ -180,8 +180,10 @@ void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) 
   });
 }
 
+/// Between the lines of the gradient, zeros are multiplied by what stands in the planes there. Where that made NaN of
+/// an infinite input, `by_lines` does the sums again without them.
 template <class T>
-void weight_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw) {
+void weight_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw, bool by_lines = false) {
   const int64_t depth = g.in_channels * g.taps, size = g.out_size(), rows = g.groups * g.out_channels;
   std::fill_n(dw, rows * depth, T{});
   if (std::is_floating_point_v<T> && g.is_pointwise()) {
@@ -200,33 +202,41 @@ void weight_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw)
   const std::vector<int64_t> taps = g.input_offsets(layout);
   for (int64_t c = 0; c < g.in_channels; ++c)
     for (const int64_t offset : taps) offsets.push_back(c * layout.channel_step + offset);
-  auto planes = std::make_unique<T[]>(size_t(g.channels * layout.channel_step));
-  auto grad_planes = std::make_unique<T[]>(size_t(rows * grads.channel_step));
+  const auto planes = layout.planes<T>(g.channels);
+  const auto grad_planes = grads.planes<T>(rows);
   const int64_t blocks = (g.out_channels + loops.dot_rows - 1) / loops.dot_rows;
+  const Grid grid{{g.out[0], g.out[1], g.out[2]}, {}, 0, 0};
   for (int64_t i = 0; i < g.batches; i += layout.images) {
-    const int64_t images = std::min(layout.images, g.batches - i), n = images * layout.plane;
+    const int64_t images = std::min(layout.images, g.batches - i), n = grid.end(layout, images);
     layout.fill(planes.get(), x + i * image, images, g.channels, image);
-    if (images < layout.images) std::fill_n(grad_planes.get(), rows * grads.channel_step, T{});
     grads.fill(grad_planes.get(), dy + i * rows * size, images, rows, rows * size);
     const int64_t grain = std::max<int64_t>(1, kThreadWork / std::max<int64_t>(1, n * loops.dot_rows * depth));
-    const auto dots = [&](int64_t group, int64_t block, int64_t p, int64_t column) {
+    const auto dots = [&](int64_t group, int64_t block, int64_t p, int64_t count, int64_t column) {
       const int64_t last = std::min(g.out_channels, (block + 1) * loops.dot_rows);
       for (int64_t o = block * loops.dot_rows; o < last;) {
         const int k = block_rows(last - o, loops.dot_rows);
         const int64_t row = group * g.out_channels + o;
-        loops.dots(k, std::min(kDotPositions, n - p), grad_planes.get() + row * grads.channel_step + p,
-                   grads.channel_step, planes.get() + group * g.in_channels * layout.channel_step + p,
-                   offsets.data() + column, std::min(depth - column, kDotChannels * g.taps), dw + row * depth + column,
-                   depth);
+        loops.dots(k, count, grad_planes.get() + row * grads.channel_step + p, grads.channel_step,
+                   planes.get() + group * g.in_channels * layout.channel_step + p, offsets.data() + column,
+                   std::min(depth - column, kDotChannels * g.taps), dw + row * depth + column, depth);
         o += k;
       }
     };
     parallel_for(0, g.groups * blocks, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t p = 0; p < n; p += kDotPositions)
+      const auto sums = [&](int64_t p, int64_t count) {
         for (int64_t column = 0; column < depth; column += kDotChannels * g.taps)
-          for (int64_t block = begin; block < end; ++block) dots(block / blocks, block % blocks, p, column);
+          for (int64_t block = begin; block < end; ++block) dots(block / blocks, block % blocks, p, count, column);
+      };
+      for (int64_t p = 0; p < n; p += kDotPositions) {
+        const int64_t count = std::min(kDotPositions, n - p);
+        if (by_lines)
+          grid.each_line(layout, p, count, [&](int64_t q, int64_t width, auto...) { sums(p + q, width); });
+        else
+          sums(p, count);
+      }
     });
   }
+  if (!by_lines && std::any_of(dw, dw + rows * depth, is_nan<T>)) weight_grad(g, dtype, dy, x, dw, true);
 }
 
 Dims conv_sizes(const Tensor& input, const Tensor& weight, IntList stride, IntList padding, IntList dilation) {

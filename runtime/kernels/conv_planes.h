@@ -52,7 +52,15 @@ struct PlaneLayout {
     return ((phase * images * size[0] + z / stride[0]) * size[1] + y / stride[1]) * size[2] + x / stride[2];
   }
 
-  /// Copies what windows read of `n` images of `channels` channels; the zeros are there already.
+  /// Planes of `channels` channels, all padding.
+  template <class T>
+  std::unique_ptr<T[]> planes(int64_t channels, T padding = T{}) const {
+    auto memory = scratch<T>(channels * channel_step);
+    std::fill_n(memory.get(), channels * channel_step, padding);
+    return memory;
+  }
+
+  /// Copies what windows read of `n` images of `channels` channels; the padding is there already.
   template <class T>
   void fill(T* planes, const T* source, int64_t n, int64_t channels, int64_t image_step) const {
     for (int64_t i = 0; i < n; ++i)

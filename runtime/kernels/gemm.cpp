@@ -38,7 +38,7 @@ struct BlasOperand {
       trans = blas::kTrans;
       ld = m.cols == 1 ? std::max<int64_t>(m.rows, 1) : cs;
     } else {
-      packed.reset(new T[size_t(m.rows * m.cols)]);
+      packed = scratch<T>(m.rows * m.cols);
       for (int64_t i = 0; i < m.rows; ++i)
         for (int64_t j = 0; j < m.cols; ++j) packed[i * m.cols + j] = data[i * rs + j * cs];
       data = packed.get();
@@ -140,7 +140,7 @@ void complex_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Complex<T> 
 template <class T>
 void half_gemm(const Matrix& a, const Matrix& b, const Matrix& c, float alpha, float beta) {
   const auto widened = [](const Matrix& m, std::unique_ptr<float[]>& buffer) -> Matrix {
-    buffer.reset(new float[size_t(m.rows * m.cols) + 1]);
+    buffer = scratch<float>(m.rows * m.cols + 1);
     const T* p = reinterpret_cast<const T*>(m.data);
     for (int64_t i = 0; i < m.rows; ++i)
       for (int64_t j = 0; j < m.cols; ++j) buffer[i * m.cols + j] = to_float(p[i * m.row_stride + j * m.col_stride]);

@@ -154,15 +154,15 @@ void max_by_planes(const Cells& cells, const T* images, int64_t n, T* result, in
       }
   const kernels::Grid grid{
       {cells.out[0], cells.out[1], cells.out[2]}, {cells.out[1] * cells.out[2], cells.out[2], 1}, cells.out_size(), 0};
-  std::vector<T> planes(size_t(layout.channel_step), kLeast);
+  const auto planes = layout.planes<T>(1, kLeast);
   alignas(64) T best[kPositions + 64];
   alignas(64) dense::Lane<T> place[kPositions + 64];
   for (int64_t i = 0; i < n; i += layout.images) {
     const int64_t count = std::min(layout.images, n - i), end = grid.end(layout, count);
-    layout.fill(planes.data(), images + i * cells.in_size(), count, 1, cells.in_size());
+    layout.fill(planes.get(), images + i * cells.in_size(), count, 1, cells.in_size());
     for (int64_t p = 0; p < end; p += kPositions) {
       const int64_t m = std::min(kPositions, end - p);
-      loops.largest(m, planes.data() + p, offsets.data(), places.data(), int64_t(offsets.size()), best, place);
+      loops.largest(m, planes.get() + p, offsets.data(), places.data(), int64_t(offsets.size()), best, place);
       grid.each_line(layout, p, m, [&](int64_t q, int64_t width, int64_t at, int64_t x, int64_t y, int64_t z) {
         at += i * grid.image_step;
         const int64_t corner =

@@ -122,3 +122,19 @@ def test_gradients(module, size, kernel, stride, padding, dilation, groups, chan
     for got, want in zip((y.detach(), a.grad, b.grad), expected, strict=True):
         scale = np.abs(want).max()
         np.testing.assert_allclose(got.numpy(), want, rtol=0, atol=scale * (1e-5 if dtype == "float32" else 1e-12))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize("padding", [0, 1])
+def test_infinite_inputs_meet_only_their_taps(module, dtype, padding):
+    rng = np.random.default_rng(4)
+    x = rng.random((2, 2, 6, 7)).astype(dtype)
+    x[0, 1, 1, 6] = np.inf
+    w = module.zeros(3, 2, 3, 3, dtype=getattr(module, dtype), requires_grad=True)
+    y = module.nn.functional.conv2d(module.from_numpy(x), w, padding=padding)
+    y.backward(module.ones_like(y))
+    padded = np.pad(x, ((0, 0), (0, 0), (padding,) * 2, (padding,) * 2))
+    rows, columns = y.shape[2:]
+    for i, j in itertools.product(range(3), range(3)):
+        expected = padded[:, :, i : i + rows, j : j + columns].sum((0, 2, 3)).real
+        np.testing.assert_allclose(w.grad[:, :, i, j].numpy().real, np.broadcast_to(expected, (3, 2)), rtol=1e-5)
