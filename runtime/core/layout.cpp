@@ -67,10 +67,10 @@ bool same_layout(const Tensor& a, const Tensor& b) {
   return std::ranges::equal(a.sizes(), b.sizes()) &&
          (std::ranges::equal(a.strides(), b.strides()) || (a.is_contiguous() && b.is_contiguous()));
 }
+void fail_too_many_dims(size_t n) { fail("tensors have at most ", kMaxDims, " dimensions, got ", n); }
 
 Dims contiguous_strides(IntList sizes) {
-  Dims strides;
-  strides.n = int(sizes.size());
+  Dims strides(sizes);
   int64_t step = 1;
   for (int d = strides.n - 1; d >= 0; --d) {
     strides[d] = step;
@@ -81,8 +81,7 @@ Dims contiguous_strides(IntList sizes) {
 
 Dims broadcast_sizes(IntList a, IntList b) {
   const int n = int(a.size() > b.size() ? a.size() : b.size());
-  Dims out;
-  out.n = n;
+  Dims out(a.size() > b.size() ? a : b);
   for (int k = 1; k <= n; ++k) {  // k-th dim from the end
     const int64_t x = k <= int(a.size()) ? a[a.size() - k] : 1, y = k <= int(b.size()) ? b[b.size() - k] : 1;
     if (x != y && x != 1 && y != 1)

@@ -26,7 +26,7 @@ inline void set_dims_storage(Tensor* t, int ndim) {
   if (ndim <= kInlineDims) [[likely]] {
     t->dims_ = t->inline_dims_;
   } else {
-    if (ndim > kMaxDims) fail("tensors have at most ", kMaxDims, " dimensions, got ", ndim);
+    if (ndim > kMaxDims) fail_too_many_dims(size_t(ndim));
     t->dims_ = static_cast<int64_t*>(std::malloc(sizeof(int64_t) * 2 * size_t(ndim)));
   }
   t->ndim_ = uint8_t(ndim);

@@ -114,23 +114,31 @@ inline void bump_version(Tensor& t) { ++*t.version_; }
 /// Whether elements of one index lie at one place in both: equal sizes, and equal strides where strides matter.
 bool same_layout(const Tensor& a, const Tensor& b);
 
-/// A short vector of int64 that does not allocate: up to kMaxDims.
+[[noreturn]] void fail_too_many_dims(size_t n);
+/// A short vector of int64 that does not allocate: at most kMaxDims, more is an error.
 struct Dims {
   int64_t v[kMaxDims];
   int n = 0;
   Dims() {}
   Dims(IntList list) : n(int(list.size())) {
+    if (list.size() > kMaxDims) [[unlikely]]
+      fail_too_many_dims(list.size());
     for (int i = 0; i < n; ++i) v[i] = list[i];
   }
   Dims(std::initializer_list<int64_t> list) : Dims(IntList(list.begin(), list.size())) {}
   operator IntList() const { return {v, size_t(n)}; }
-  void push(int64_t x) { v[n++] = x; }
+  void push(int64_t x) {
+    if (n == kMaxDims) [[unlikely]]
+      fail_too_many_dims(size_t(n) + 1);
+    v[n++] = x;
+  }
   int64_t& operator[](int i) { return v[i]; }
   int64_t operator[](int i) const { return v[i]; }
   int64_t* begin() { return v; }
   int64_t* end() { return v + n; }
   int size() const { return n; }
 };
+/// Row-major strides.
 Dims contiguous_strides(IntList sizes);
 /// Broadcast shape of two; throws PyTorch's sentence if they don't fit.
 Dims broadcast_sizes(IntList a, IntList b);

@@ -46,3 +46,10 @@ def test_indices_of_triangles(module: Any, rows: int, columns: int) -> None:
 
 def test_the_upper_triangle_of_many_rows_ends_early(module: Any) -> None:
     assert module.triu_indices(2**40, 2).tolist() == [[0, 0, 1], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("name", ["reshape", "view", "expand", "repeat", "tile", "resize_", "permute", "broadcast_to"])
+def test_lists_longer_than_a_tensor_has_dims(module: Any, name: str) -> None:
+    with pytest.raises(RuntimeError):
+        getattr(module.ones(1), name)([1] * 160)
+    assert len(module.ones(100).split([1] * 100)) == 100
