@@ -106,7 +106,9 @@ void linalg_qr(Tensor& A, std::string_view mode, Tensor& Q, Tensor& R) {
           set_identity(q, m);
           continue;
         }
-        std::copy_n(a, m * std::min(width, n), q);
+        const int64_t given = m * std::min(width, n);
+        std::copy_n(a, given, q);
+        std::fill_n(q + given, m * width - given, T{});  // not read, but LAPACKE refuses a NaN there
         expand(blas::kColMajor, int(m), int(width), int(k), q, leading(m), tau.data());
       }
     });
