@@ -25,12 +25,15 @@ void make_outputs(const StructuredInfo& info, Value* args, Fresh& fresh) {
   for (int i = 0; i < fresh.n; ++i) fresh.raw[i] = fresh.refs[i].get();
 }
 
+[[noreturn]] void refuse_meta() {
+  fail("Expected all tensors to be on the same device, but found at least two devices, cpu and meta!");
+}
+
 /// Arguments on the meta device have no values for a result that has some.
 void check_devices(KeySet keys, const Fresh& fresh) {
   if (!(keys & bit(Key::Meta))) return;
   for (int i = 0; i < fresh.n; ++i)
-    if (fresh.raw[i] && !fresh.raw[i]->is_meta())
-      fail("Expected all tensors to be on the same device, but found at least two devices, cpu and meta!");
+    if (fresh.raw[i] && !fresh.raw[i]->is_meta()) refuse_meta();
 }
 
 Object* tuple_of(TensorRef* refs, int n) {
@@ -193,7 +196,7 @@ Object* structured_inplace(const Op& op, KeySet keys, Value* args) {
   check_in_place(op, args, self);
   Fresh fresh;
   make_outputs(info, args, fresh);
-  if (!self.is_meta()) check_devices(keys, fresh);
+  if (!self.is_meta() && (keys & bit(Key::Meta))) refuse_meta();  // the result may have an argument's device
   Tensor* const result = fresh.raw[0];
   if (info.alias_safe && !self.is_meta() && self.dtype() == result->dtype() && same_layout(self, *result) &&
       !shares_memory(op, args, op.nargs, self, &self)) {

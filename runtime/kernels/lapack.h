@@ -26,10 +26,12 @@ inline constexpr char kLetter = std::is_same_v<T, float>            ? 's'
                                 : std::is_same_v<T, Complex<float>> ? 'c'
                                                                     : 'z';
 
+/// The function LAPACKE_NAME.
+void* find(const std::string& name);
 /// LAPACKE_?NAME for element type T.
 template <class T, class F>
 F routine(const char* name) {
-  return reinterpret_cast<F>(blas::symbol((std::string("LAPACKE_") + kLetter<T> + name).c_str()));
+  return reinterpret_cast<F>(find(kLetter<T> + std::string(name)));
 }
 
 /// Calls f with the element type, which is one of LAPACK's four.
@@ -82,6 +84,9 @@ T* matrix_at(const Tensor& t, int64_t i) {
 /// LAPACK counts with int and wants leading dimensions of 1 at least.
 inline int leading(int64_t n) { return int(n > 0 ? n : 1); }
 
+/// Whether a tensor of one of LAPACK's dtypes, without gaps, holds neither infinities nor NaN. Iterations for singular
+/// values and eigenvalues may neither end nor stay within their memory on others.
+bool all_finite(const Tensor& t);
 /// Throws unless t holds matrices of a dtype that LAPACK knows.
 void check_matrices(const Tensor& t, const char* name, const char* argument = "A");
 /// And they are square.

@@ -40,6 +40,11 @@ void check_codes(const std::vector<int>& codes, bool batched, const char* name, 
                                    reason, " (error code: ", codes[i], ")."));
 }
 
+[[noreturn]] void refuse_infinite(const char* name) {
+  raise(ErrorKind::LinAlg,
+        str(name, ": The algorithm failed to converge because the input matrix contained non-finite values."));
+}
+
 }  // namespace
 
 namespace meta {
@@ -106,9 +111,7 @@ void linalg_qr(Tensor& A, std::string_view mode, Tensor& Q, Tensor& R) {
           set_identity(q, m);
           continue;
         }
-        const int64_t given = m * std::min(width, n);
-        std::copy_n(a, given, q);
-        std::fill_n(q + given, m * width - given, T{});  // not read, but LAPACKE refuses a NaN there
+        std::copy_n(a, m * std::min(width, n), q);
         expand(blas::kColMajor, int(m), int(width), int(k), q, leading(m), tau.data());
       }
     });
@@ -117,6 +120,7 @@ void linalg_qr(Tensor& A, std::string_view mode, Tensor& Q, Tensor& R) {
 
 void linalg_svd(Tensor& A, bool full_matrices, bool vectors, Tensor& U, Tensor& S, Tensor& Vh) {
   const TensorRef a = copy_columns(A);
+  if (!all_finite(*a)) refuse_infinite("linalg.svd");
   const int64_t m = rows(A), n = cols(A), k = std::min(m, n), batch = batches(A);
   std::vector<int> codes(size_t(batch), 0);
   visit_matrix(A.dtype(), [&]<class T>() {
@@ -148,6 +152,7 @@ void linalg_svd(Tensor& A, bool full_matrices, bool vectors, Tensor& U, Tensor& 
 void linalg_eigh(Tensor& A, std::string_view UPLO, bool vectors, Tensor& values, Tensor& out) {
   const TensorRef a = vectors ? TensorRef::share(&out) : empty_columns(A.sizes(), A.dtype());
   copy_into(*a, A);
+  if (!all_finite(*a)) refuse_infinite("linalg.eigh");
   const int64_t n = rows(A), batch = batches(A);
   const char uplo = triangle(UPLO);
   std::vector<int> codes(size_t(batch), 0);
@@ -190,6 +195,7 @@ void linalg_eig(Tensor& A, bool vectors, Tensor& values, Tensor& out) {
   const TensorRef a = copy_columns(A);
   const int64_t n = rows(A), batch = batches(A);
   if (n == 0) return;
+  if (!all_finite(*a)) fail("torch.linalg.eig: input tensor should not contain infs or NaNs.");
   std::vector<int> codes(size_t(batch), 0);
   visit_matrix(A.dtype(), [&]<class T>() {
     using C = Complex<Real<T>>;

@@ -111,3 +111,29 @@ def test_errors_are_pytorchs() -> None:
     with pytest.raises(RuntimeError, match="must have at least 2 dimensions"):
         linalg.det(vivace.ones(3))
     assert linalg.inv_ex(vivace.zeros(2, 2)).info.item() == 1
+
+
+@pytest.mark.parametrize("bad", [float("inf"), -float("inf"), float("nan")])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_matrices_with_infinities_are_refused(bad: float, dtype: object) -> None:
+    a = random(3, 4, dtype=dtype)
+    a[0, 2] = bad
+    square = a[:, :3].clone()
+    for call in (linalg.svd, linalg.svdvals, linalg.pinv, vivace.pinverse):
+        with pytest.raises(linalg.LinAlgError, match="non-finite values"):
+            call(a)
+    for call in (linalg.eigh, linalg.eigvalsh):
+        with pytest.raises(linalg.LinAlgError, match="non-finite values"):
+            call(square)
+    for call in (linalg.eig, linalg.eigvals):
+        with pytest.raises(RuntimeError, match="should not contain infs or NaNs"):
+            call(square)
+
+
+def test_nan_reads_as_singular() -> None:
+    a = vivace.ones(3, 3)
+    a[0, 2] = a[2, 0] = float("nan")
+    with pytest.raises(linalg.LinAlgError, match="diagonal element 2 is zero"):
+        linalg.inv(a)
+    with pytest.raises(linalg.LinAlgError, match="leading minor of order 2"):
+        linalg.cholesky(a)

@@ -92,3 +92,16 @@ def test_there_is_no_way_back():
     with pytest.raises(RuntimeError, match="meta"):
         t[0].item()
     assert nn.Linear(2, 2, device="meta").to_empty(device="cpu").weight.device.type == "cpu"
+
+
+@pytest.mark.parametrize("name", ["addmm_", "addmv_", "baddbmm_", "addbmm_", "addr_"])
+def test_memory_is_not_written_from_meta(name: str) -> None:
+    shapes = {"addmm_": [(2, 2), (2, 2), (2, 2)], "addmv_": [(2,), (2, 2), (2,)], "baddbmm_": [(1, 2, 2)] * 3,
+              "addbmm_": [(2, 2), (1, 2, 2), (1, 2, 2)], "addr_": [(2, 2), (2,), (2,)]}[name]  # fmt: skip
+    if not hasattr(torch.Tensor, name):
+        pytest.skip("not there yet")
+    for place in (1, 2):
+        tensors = [torch.ones(s, device="meta" if i == place else "cpu") for i, s in enumerate(shapes)]
+        with pytest.raises(RuntimeError, match="two devices, cpu and meta"):
+            getattr(tensors[0], name)(*tensors[1:])
+        assert tensors[0].eq(1).all()
