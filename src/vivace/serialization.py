@@ -59,15 +59,30 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
     Unless weights_only=False, only tensors, numbers, containers and what add_safe_globals allows are made: a file from
     elsewhere cannot run code. map_location says where tensors go: a device, a dictionary from device to device, or a
-    function of a storage and the name of its device.
+    function of a storage and the name of its device. The environment may set TORCH_FORCE_WEIGHTS_ONLY_LOAD, or
+    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD for calls that do not give weights_only.
     """
-    weights_only = pickle_module is None if weights_only is None else weights_only
+    weights_only = _is_weights_only(weights_only, pickle_module)
     if weights_only and pickle_module is not None:
         raise RuntimeError("load: weights_only=True takes no pickle_module")
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
             return _load(file, map_location, weights_only, pickle_load_args)
     return _load(f, map_location, weights_only, pickle_load_args)
+
+
+def _is_weights_only(given, pickle_module):
+    force, free = (
+        os.environ.get(f"TORCH_FORCE_{name}", "").lower() in ("1", "y", "yes", "true")
+        for name in ("WEIGHTS_ONLY_LOAD", "NO_WEIGHTS_ONLY_LOAD")
+    )
+    if force and free:
+        raise RuntimeError("load: TORCH_FORCE_WEIGHTS_ONLY_LOAD and TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD are both set")
+    if force:
+        return True
+    if given is None:
+        return pickle_module is None and not free
+    return given
 
 
 def _load(file, map_location, weights_only, pickle_load_args):

@@ -16,6 +16,14 @@ def test_absent_parts_say_so(module: Any, path: str) -> None:
         part.synchronize()
 
 
+def test_nothing_is_exported(module: Any) -> None:
+    import vivace.onnx
+
+    assert not vivace.onnx.is_in_onnx_export()
+    with pytest.raises(RuntimeError, match="vivace runs programs and exports none"):
+        vivace.onnx.export(module.nn.Linear(2, 2), module.ones(1, 2), "model.onnx")
+
+
 def test_compilers_give_back_what_they_got(module: Any) -> None:
     def f(x: Any) -> Any:
         return x + 1

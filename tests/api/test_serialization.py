@@ -71,6 +71,20 @@ def test_whole_module_needs_trust(module: Any) -> None:
     assert round_trip(module, model, weights_only=False)(x).tolist() == model(x).tolist()
 
 
+def test_environment_decides_about_trust(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = collections.deque([1, 2])
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    assert round_trip(module, queue) == queue
+    with pytest.raises(pickle.UnpicklingError):
+        round_trip(module, queue, weights_only=True)
+    monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.raises(RuntimeError, match="both"):
+        round_trip(module, queue)
+    monkeypatch.delenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD")
+    with pytest.raises(pickle.UnpicklingError):
+        round_trip(module, queue, weights_only=False)
+
+
 def test_reads_a_file_of_pytorch(module: Any) -> None:
     state = module.load(CHECKPOINT)
     assert list(state) == ["weight", "half", "index", "nested"]

@@ -49,3 +49,20 @@ def test_unknown_names(module: Any, folder: Path) -> None:
         module.nn.NoSuchLayer  # noqa: B018
     with pytest.raises(AttributeError, match=r"vivace does not have torch\.optim\.NoSuch"):
         module.optim.NoSuch  # noqa: B018
+
+
+def test_classes_stand_where_pickles_look(module: Any, folder: Path) -> None:
+    homes = {
+        "activation": "MultiheadAttention ReLU Softmax",
+        "channelshuffle": "ChannelShuffle",
+        "fold": "Fold Unfold",
+        "linear": "Linear NonDynamicallyQuantizableLinear",
+        "pixelshuffle": "PixelShuffle PixelUnshuffle",
+        "sparse": "Embedding EmbeddingBag",
+        "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
+    }
+    for home, names in homes.items():
+        for name in names.split():
+            layer = getattr(importlib.import_module(f"vivace.nn.modules.{home}"), name)
+            assert layer.__module__ == f"vivace.nn.modules.{home}"
+    assert importlib.import_module("vivace.autograd.variable").Variable is module.autograd.Variable

@@ -3,6 +3,7 @@
 from vivace import _C
 from vivace._lazy import lazily
 from vivace.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from vivace.autograd.variable import Variable
 
 __all__ = [
     "Function",
@@ -17,28 +18,6 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
-
-
-class _Engine:
-    """What programs know as the engine: it takes callbacks for the end of the backward that is running."""
-
-    queue_callback = staticmethod(_C._queue_callback)
-    is_checkpoint_valid = staticmethod(lambda: not _C._run_is_selective())
-
-
-class _VariableMeta(type):
-    def __instancecheck__(cls, obj):
-        return isinstance(obj, _C.Tensor)
-
-
-class Variable(metaclass=_VariableMeta):
-    """The old name of tensors that take part in autograd: calling it gives a tensor."""
-
-    _execution_engine = _Engine()
-
-    def __new__(cls, data, requires_grad=False, volatile=None):
-        tensor = data.detach()
-        return tensor.requires_grad_() if requires_grad else tensor
 
 
 def _as_tuple(tensors):

@@ -1,20 +1,24 @@
-"""Every layer, under the names of torch.nn.modules. A family of layers loads when one of its names is first used."""
+"""Every layer, under the names of torch.nn.modules. A family of layers loads when one of its names is first used.
+
+Files are named as in PyTorch: a pickle of a whole model names the module of each class.
+"""
 
 from vivace._lazy import lazily
 
 FAMILIES = {
     "activation": (
         "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish PReLU "
-        "RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh "
-        "Tanhshrink Threshold"
+        "MultiheadAttention RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign "
+        "Tanh Tanhshrink Threshold"
     ),
-    "attention": "MultiheadAttention",
     "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm",
+    "channelshuffle": "ChannelShuffle",
     "container": "Container ModuleDict ModuleList ParameterDict ParameterList Sequential",
     "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "distance": "CosineSimilarity PairwiseDistance",
     "dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
     "flatten": "Flatten Unflatten",
+    "fold": "Fold Unfold",
     "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d",
     "linear": "Bilinear Identity Linear",
     "loss": (
@@ -30,6 +34,7 @@ FAMILIES = {
         "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d "
         "ZeroPad3d"
     ),
+    "pixelshuffle": "PixelShuffle PixelUnshuffle",
     "pooling": (
         "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d "
         "AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d FractionalMaxPool3d LPPool1d "
@@ -38,9 +43,7 @@ FAMILIES = {
     "rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
     "sparse": "Embedding EmbeddingBag",
     "transformer": "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer",
-    "vision": (
-        "ChannelShuffle Fold PixelShuffle PixelUnshuffle Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d"
-    ),
+    "upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
 }
 HOME = {name: f"vivace.nn.modules.{family}" for family, names in FAMILIES.items() for name in names.split()}
 __all__ = list(HOME)

@@ -5,7 +5,7 @@ import vivace
 from .. import functional as F
 from .. import init
 from .._functional.attention import canonical_mask
-from .attention import MultiheadAttention
+from .activation import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
