@@ -9,6 +9,7 @@ import _compat_pickle
 import collections
 import importlib
 import pickle
+import sys
 import types
 
 from vivace import _C, _utils
@@ -66,12 +67,12 @@ class Writer(pickle._Pickler):
             module = obj.module
         else:
             name = name or getattr(obj, "__qualname__", None) or obj.__name__
-            module = pickle.whichmodule(obj, name)
+            module = _public_home(obj, name, pickle.whichmodule(obj, name))
         package, dot, rest = module.partition(".")
         if package not in ("vivace", "torch"):
             super().save_global(obj, name)
             return
-        public = "torch" if module == "vivace._C" else f"torch{dot}{rest}"
+        public = f"torch{dot}{rest}"
         if self.proto >= 4:
             self.save(public)
             self.save(name)
@@ -87,6 +88,17 @@ class Writer(pickle._Pickler):
             self.save_type(obj)
 
     dispatch = {**pickle._Pickler.dispatch, type: save_class, types.FunctionType: save_global}
+
+
+def _public_home(obj, name, module):
+    """The module in which PyTorch has what vivace keeps in a private one."""
+    package, private, _ = module.partition("._")
+    if not private or module == _utils.__name__:
+        return module
+    if package == "vivace":
+        return package
+    public = [m for m in sys.modules if m.startswith(f"{package}.") and "." not in m[len(package) + 1 :]]
+    return next((home for home in (package, *public) if getattr(sys.modules[home], name, None) is obj), module)
 
 
 def _reduce_tensor(t):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import io
 import pickle
+import pickletools
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +95,26 @@ def test_reads_a_file_of_pytorch(module: Any) -> None:
     assert state["half"].dtype == module.bfloat16
     assert state["index"].tolist() == [0, 2, 4]
     assert state["nested"] == {"epoch": 3, "name": "x", "shape": module.Size([2, 3])}
+
+
+def test_pickles_name_what_pytorch_has(module: Any) -> None:
+    file = io.BytesIO()
+    layer = module.nn.TransformerEncoderLayer(4, 2, 8, activation=module.nn.functional.leaky_relu)
+    schedule = module.optim.lr_scheduler.OneCycleLR
+    module.save([layer, module.optim.lr_scheduler.CyclicLR, schedule, module.celu, module.bilinear], file)
+    with zipfile.ZipFile(file) as archive:
+        code = archive.read(next(name for name in archive.namelist() if name.endswith("data.pkl")))
+    names = {argument for opcode, argument, _ in pickletools.genops(code) if opcode.name == "GLOBAL"}
+    assert names >= {
+        "torch.nn.functional leaky_relu",
+        "torch.nn.modules.activation MultiheadAttention",
+        "torch.optim.lr_scheduler CyclicLR",
+        "torch.optim.lr_scheduler OneCycleLR",
+        "torch celu",
+        "torch bilinear",
+    }
+    private = {name for name in names if "._" in name} - {name for name in names if name.startswith("torch._utils ")}
+    assert not private
 
 
 class Evil:
