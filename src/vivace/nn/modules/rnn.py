@@ -4,13 +4,12 @@ import math
 
 import vivace
 
-from .. import functional as F
 from .. import init
-from .._functional.recurrent import STEPS, gru_step, lstm_step, relu_step, run_direction, tanh_step
 from ..parameter import Parameter
 from .module import Module
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+_NETWORKS = {"LSTM": vivace.lstm, "GRU": vivace.gru, "RNN_TANH": vivace.rnn_tanh, "RNN_RELU": vivace.rnn_relu}
 
 
 def apply_permutation(tensor, permutation, dim=1):
@@ -40,6 +39,7 @@ class RNNBase(Module):
         directions = 2 if bidirectional else 1
         gates = _GATES[mode] * hidden_size
         output_size = proj_size if proj_size > 0 else hidden_size
+        self._flat_weights_names = []
         for layer in range(num_layers):
             for suffix in self._suffixes(layer):
                 width = input_size if layer == 0 else output_size * directions
@@ -50,6 +50,7 @@ class RNNBase(Module):
                     shapes["weight_hr"] = (proj_size, hidden_size)
                 for name, shape in shapes.items():
                     setattr(self, name + suffix, Parameter(vivace.empty(shape, device=device, dtype=dtype)))
+                    self._flat_weights_names.append(name + suffix)
         self.reset_parameters()
 
     def _check_options(self, dropout):
@@ -81,12 +82,9 @@ class RNNBase(Module):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
 
     @property
-    def _flat_weights_names(self):
-        return list(self._parameters)
-
-    @property
     def _flat_weights(self):
-        return list(self._parameters.values())
+        parameters = self._parameters  # not so where a parametrization computes them
+        return [parameters[n] if n in parameters else getattr(self, n) for n in self._flat_weights_names]
 
     @property
     def all_weights(self):
@@ -158,7 +156,7 @@ class RNNBase(Module):
             else:
                 states = tuple(self.permute_hidden(s, sorted_indices) for s in self._as_states(hx))
             self._check_states(data, states, batch_sizes)
-            output, states = self._run(data, states, batch_sizes.tolist())
+            output, states = self._run(data, states, batch_sizes)
             output = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
             return output, self._as_user_state(tuple(self.permute_hidden(s, unsorted_indices) for s in states))
         if input.dim() not in (2, 3):
@@ -175,9 +173,7 @@ class RNNBase(Module):
             if not batched:
                 states = tuple(s.unsqueeze(1) for s in states)
         self._check_states(input, states, None)
-        output, states = self._run(input.transpose(0, 1) if self.batch_first else input, states, None)
-        if self.batch_first:
-            output = output.transpose(0, 1)
+        output, states = self._run(input, states, None)
         if not batched:
             output = output.squeeze(batch_dim)
             states = tuple(s.squeeze(1) for s in states)
@@ -193,28 +189,15 @@ class RNNBase(Module):
             raise RuntimeError(f"For {what} input, {names} should also be {expected}-D but got {got}")
 
     def _run(self, input, states, batch_sizes):
-        """All layers, over (time, batch, feature) or over packed data."""
-        step = STEPS[self.mode]
-        last = []
-        number = 0
-        for layer in range(self.num_layers):
-            outputs = []
-            for suffix in self._suffixes(layer):
-                get = self._parameters.get
-                gates = F.linear(input, get("weight_ih" + suffix), get("bias_ih" + suffix))
-                steps = gates.unbind(0) if batch_sizes is None else gates.split(batch_sizes)
-                weights = [get("weight_hh" + suffix), get("bias_hh" + suffix)]
-                if self.proj_size > 0:
-                    weights.append(get("weight_hr" + suffix))
-                start = tuple(s[number] for s in states)
-                each, end = run_direction(step, steps, start, weights, suffix.endswith("_reverse"))
-                outputs.append(vivace.stack(each) if batch_sizes is None else vivace.cat(each))
-                last.append(end)
-                number += 1
-            input = outputs[0] if len(outputs) == 1 else vivace.cat(outputs, -1)
-            if self.dropout and layer < self.num_layers - 1:
-                input = F.dropout(input, self.dropout, self.training)
-        return input, tuple(vivace.stack(kind) for kind in zip(*last, strict=True))
+        """The last layer's output and the last states; over packed data if there are batch sizes."""
+        run = _NETWORKS[self.mode]
+        hx = states if self.mode == "LSTM" else states[0]
+        options = self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
+        if batch_sizes is None:
+            output, *states = run(input, hx, self._flat_weights, *options, self.batch_first)
+        else:
+            output, *states = run(input, batch_sizes, hx, self._flat_weights, *options)
+        return output, tuple(states)
 
     def extra_repr(self):
         text = f"{self.input_size}, {self.hidden_size}"
@@ -345,10 +328,8 @@ class RNNCellBase(Module):
 
 class _OneStateCell(RNNCellBase):
     def forward(self, input, hx=None):
-        states = self._states(input, None if hx is None else (hx,))
-        states = (states,) if hx is None else states
-        gates = F.linear(input, self.weight_ih, self.bias_ih)
-        return self._step()(gates, states, self.weight_hh, self.bias_hh)[0]
+        state = self._states(input, None) if hx is None else self._states(input, (hx,))[0]
+        return self._run()(input, state, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
 
 
 class RNNCell(_OneStateCell):
@@ -358,10 +339,10 @@ class RNNCell(_OneStateCell):
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
-    def _step(self):
+    def _run(self):
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        return tanh_step if self.nonlinearity == "tanh" else relu_step
+        return vivace.rnn_tanh_cell if self.nonlinearity == "tanh" else vivace.rnn_relu_cell
 
 
 class GRUCell(_OneStateCell):
@@ -370,8 +351,8 @@ class GRUCell(_OneStateCell):
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
-    def _step(self):
-        return gru_step
+    def _run(self):
+        return vivace.gru_cell
 
 
 class LSTMCell(RNNCellBase):
@@ -384,4 +365,4 @@ class LSTMCell(RNNCellBase):
         states = self._states(input, hx)
         if hx is None:
             states = states, states
-        return lstm_step(F.linear(input, self.weight_ih, self.bias_ih), states, self.weight_hh, self.bias_hh)
+        return vivace.lstm_cell(input, states, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
