@@ -254,10 +254,14 @@ Object* set_storage_type(Object*, Object* type) {
   Py_RETURN_NONE;
 }
 
+/// _empty_cache(): gives back the large blocks that are kept for later; how many bytes. For programs that measure memory.
+Object* give_back_cached(Object*, Object*) { return PyLong_FromSize_t(empty_cache()); }
+
 PyMethodDef functions[] = {
     fast_function("_tensor_over", tensor_over_storage, "A tensor over a storage."),
     fast_function("_set", set_storage, "Gives a tensor another storage and layout."),
     {"_set_storage_type", set_storage_type, METH_O, "Sets the class of storages."},
+    {"_empty_cache", give_back_cached, METH_NOARGS, "Gives back the large blocks that are kept; how many bytes."},
     kNoMethod,
 };
 

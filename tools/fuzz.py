@@ -2,17 +2,21 @@
 
 python -m tools.fuzz [--calls N] [--seconds S] [--seed K] [REGEX]    # operators whose id matches; `make fuzz`
 python -m tools.fuzz --call 'softmax.int#17'                        # the same call again, in this process
-Calls run in a child that notes each before it makes it; a child that dies is reported with its call and replaced.
+Calls run in a child that notes each before it makes it; a child that dies is reported with its call and replaced. A
+child makes its calls twice: bytes in use after the second time that were not before are leaked.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import faulthandler
 import gc
+import itertools
 import json
 import mmap
+import os
 import re
 import resource
 import signal
@@ -31,7 +35,9 @@ from tools import fuzz_calls
 BATCH = 50_000  # calls of one child
 HANG = 20  # seconds that one call may take
 MEMORY = 1 << 30  # bytes that calls may ask for, beyond what the process has after its imports
-GROWTH = 16 << 20  # bytes of resident memory that may come after the first fifth of a batch
+GROWTH = 64 << 10  # bytes that may be in use after a batch was repeated and were not before
+READ = 1 << 20  # elements of a result that are read; an expanded one may have any number
+GROWTH_LINE = -1  # in a child's line, in place of a call's index
 DEATHS = 3  # crashes and hangs of an operator after which it is left out
 ALLOWED = (
     *(TypeError, ValueError, RuntimeError, IndexError, NotImplementedError),
@@ -39,6 +45,10 @@ ALLOWED = (
 )
 # Texts of the C++ library: an error that nobody has worded.
 UNWORDED = re.compile(r"std::|_M_|basic_string|bad_alloc|bad_optional|bad_variant|vector::|deque")
+
+
+def operator_of(label: str) -> str:
+    return label.rpartition("#")[0]
 
 
 def complaint(error: BaseException) -> str:
@@ -52,7 +62,7 @@ def use(module: Any, call: fuzz_calls.Call, result: Any) -> None:
     """Reads results and what may have been written to, and runs backward, twice for create_graph."""
     results = fuzz_calls.leaves(result, module)
     for t in [*results[:4], *fuzz_calls.leaves([call.args, call.kwargs], module)]:
-        if not t.is_meta:
+        if not t.is_meta and t.numel() <= READ:
             t.detach().sum() if t.numel() > 200 else t.tolist()
     inputs = [t for t in fuzz_calls.leaves([call.args, call.kwargs], module) if t.requires_grad]
     for _ in range({"": 0, "backward": 1, "create_graph": 2}[call.grad]):
@@ -97,12 +107,41 @@ def attempt(module: Any, label: str, show: bool = False) -> str:
     return wrong
 
 
-def resident() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+class Memory(ctypes.Structure):
+    """glibc's struct mallinfo2."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    ]
+
+
+def in_use(module: Any) -> int:
+    """Bytes that malloc has given out: resident memory would count what it has taken back too."""
+    gc.collect()
+    module._C._empty_cache()
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = Memory
+    info = mallinfo()
+    return int(info.uordblks + info.hblkhd)
+
+
+def growth_by_operator(module: Any, labels: list[str]) -> dict[str, int]:
+    """Bytes that each operator's calls, made once more, leave in use."""
+    growth = {}
+    for operator, group in itertools.groupby(sorted(labels), key=operator_of):
+        before = in_use(module)
+        for label in group:
+            attempt(module, label)
+        growth[operator] = in_use(module) - before
+    return growth
 
 
 def child(labels: list[str], note: Path) -> None:
-    """Makes the calls; prints a line [index, what was wrong] for each finding."""
+    """Makes the calls twice; prints a line [index, what was wrong] for each finding."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
     module = support.load_module()
@@ -111,20 +150,25 @@ def child(labels: list[str], note: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, in native code too
     gc.freeze()
-    start = 0
     with note.open("r+b") as file, mmap.mmap(file.fileno(), 8) as current:
         for i, label in enumerate(labels):
             current[:] = i.to_bytes(8, "little")
             signal.setitimer(signal.ITIMER_REAL, HANG)
             if wrong := attempt(module, label):
                 print(json.dumps([i, wrong]), flush=True)
-            if i == len(labels) // 5:
-                gc.collect()
-                start = resident()
     signal.setitimer(signal.ITIMER_REAL, 0)
-    gc.collect()
-    if (growth := resident() - start) > GROWTH:
-        print(json.dumps([len(labels) - 1, f"memory grew by {growth >> 20} MB in {len(labels) * 4 // 5} calls"]))
+    # All that is kept on purpose (pools, samples, types of nodes) is there now.
+    before = in_use(module)
+    for label in labels:
+        attempt(module, label)
+    growth = in_use(module) - before
+    print(json.dumps([GROWTH_LINE, str(growth)]), flush=True)
+    if growth > GROWTH:
+        print(json.dumps([len(labels) - 1, f"memory grew by {growth >> 10} KB"]), flush=True)
+        for operator, more in growth_by_operator(module, labels).items():
+            if more > GROWTH // 16:
+                i = next(i for i, label in enumerate(labels) if operator_of(label) == operator)
+                print(json.dumps([i, f"{operator}'s calls leave {more} bytes"]), flush=True)
 
 
 class Findings:
@@ -133,19 +177,20 @@ class Findings:
     def __init__(self) -> None:
         self.seen: dict[tuple[str, str], int] = {}
         self.deaths: dict[str, int] = {}
+        self.growth: list[int] = []  # bytes that repeating a batch left in use
 
     def add(self, label: str, what: str) -> None:
-        operator = label.rpartition("#")[0]
+        operator = operator_of(label)
         kind = (operator, re.sub(r"[\d.]+", "N", what)[:60])
         self.seen[kind] = self.seen.get(kind, 0) + 1
         if self.seen[kind] == 1:
             print(f"{what}\n    python -m tools.fuzz --call '{label}'", flush=True)
 
-    def add_death(self, label: str, code: int) -> None:
-        operator = label.rpartition("#")[0]
+    def add_death(self, label: str, code: int, log: str) -> None:
+        operator = operator_of(label)
         self.deaths[operator] = self.deaths.get(operator, 0) + 1
         name = signal.Signals(-code).name
-        self.add(label, f"hangs for {HANG} s" if name == "SIGALRM" else f"dies of {name}")
+        self.add(label, f"hangs for {HANG} s" if name == "SIGALRM" else f"dies of {name}; {log.partition(chr(10))[0]}")
 
     @property
     def left_out(self) -> set[str]:
@@ -158,8 +203,10 @@ def run_child(labels: list[str], findings: Findings, folder: Path, deadline: flo
     note.write_bytes(bytes(8))
     work.write_text(json.dumps(labels))
     command = [sys.executable, "-m", "tools.fuzz", "--child", str(folder)]
+    # What Python's allocator and malloc's threads keep for later would hide what is in use.
+    plain = os.environ | {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
     with log.open("w") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=plain)
     timer = time.monotonic()
     try:
         output, _ = process.communicate(timeout=max(deadline - timer, 1))
@@ -170,11 +217,14 @@ def run_child(labels: list[str], findings: Findings, folder: Path, deadline: flo
     done = int.from_bytes(note.read_bytes(), "little") + 1
     for line in output.splitlines():
         i, what = json.loads(line)
-        findings.add(labels[i], what)
+        if i == GROWTH_LINE:
+            findings.growth.append(int(what))
+        else:
+            findings.add(labels[i], what)
     if process.returncode > 0:  # no operator's fault
         raise SystemExit(f"making {labels[done - 1]} failed:\n{log.read_text()}")
     if process.returncode < 0:
-        findings.add_death(labels[done - 1], process.returncode)
+        findings.add_death(labels[done - 1], process.returncode, log.read_text())
     return done
 
 
@@ -206,8 +256,10 @@ def main() -> int:
             batch = pending[: min(BATCH, options.calls - made)]
             done = run_child(batch, findings, Path(folder), start + options.seconds)
             made += done
-            pending = [label for label in pending[done:] if label.rpartition("#")[0] not in findings.left_out]
+            pending = [label for label in pending[done:] if operator_of(label) not in findings.left_out]
     seconds = time.monotonic() - start
+    if findings.growth:
+        print(f"bytes left in use by each batch, made a second time: {findings.growth}")
     print(f"{made} calls of {len(ids)} operators in {seconds:.0f} s, {len(findings.seen)} findings")
     return int(bool(findings.seen))
 

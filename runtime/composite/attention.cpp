@@ -31,6 +31,14 @@ TensorRef repeat_heads(Tensor& t, int64_t times) {
   return times == 1 ? TensorRef::share(&t) : ops::repeat_interleave_self_int(t, times, -3);
 }
 
+/// Groups of the query's heads share one head of the key and one of the value.
+void check_groups(const char* op, const Tensor& query, const Tensor& key, const Tensor& value) {
+  for (const Tensor* t : {&key, &value})
+    if (t->size(-3) == 0 || query.size(-3) % t->size(-3) != 0)
+      fail(op, ": Number of heads in key and value must divide the number of heads in query, but got ", query.size(-3),
+           " heads in query, ", key.size(-3), " in key and ", value.size(-3), " in value");
+}
+
 TensorRef by_formula(Tensor& query, Tensor& key, Tensor& value, Tensor* mask, double dropout_p, bool is_causal,
                      double scale, bool enable_gqa) {
   TensorRef k = enable_gqa ? repeat_heads(key, query.size(-3) / key.size(-3)) : TensorRef::share(&key);
@@ -68,6 +76,7 @@ TensorRef scaled_dot_product_attention(Tensor& query, Tensor& key, Tensor& value
   if (query.dtype() != key.dtype() || query.dtype() != value.dtype())
     fail(op, ": Expected query, key, and value to have the same dtype, but got query.dtype: ", query.dtype(),
          " key.dtype: ", key.dtype(), " and value.dtype: ", value.dtype(), " instead.");
+  if (enable_gqa) check_groups(op, query, key, value);
   if (is_causal && attn_mask) fail(op, ": Explicit attn_mask should not be set when is_causal=True");
   if (attn_mask && !is_bool(attn_mask->dtype()) && attn_mask->dtype() != query.dtype() &&
       attn_mask->dtype() != DType::Float32)
@@ -77,9 +86,7 @@ TensorRef scaled_dot_product_attention(Tensor& query, Tensor& key, Tensor& value
   TensorRef mask = attn_mask ? additive(*attn_mask, query.dtype()) : TensorRef();
   const bool fits = query.dim() == 4 && key.dim() == 4 && value.dim() == 4 && query.sizes()[0] == key.sizes()[0] &&
                     key.sizes()[0] == value.sizes()[0] && key.sizes()[1] == value.sizes()[1] &&
-                    (query.sizes()[1] == key.sizes()[1] ||
-                     (enable_gqa && key.sizes()[1] > 0 && query.sizes()[1] % key.sizes()[1] == 0)) &&
-                    is_floating(query.dtype()) && query.sizes()[3] == key.sizes()[3] &&
+                    (enable_gqa || query.sizes()[1] == key.sizes()[1]) && is_floating(query.dtype()) && query.sizes()[3] == key.sizes()[3] &&
                     key.sizes()[2] == value.sizes()[2];
   if (fits && dropout_p == 0 && !(mask && (mask->requires_grad() || mask->dim() > 4)))
     return ops::attention(query, key, value, mask.get(), is_causal, factor);

@@ -6,6 +6,7 @@
 #include "generated/ops/pointwise/arith.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/kernels/window.h"
 
 namespace vivace::composite {
 namespace {
@@ -42,6 +43,7 @@ TensorRef run_named(const char* op, Tensor& input, Tensor& weight, Tensor* bias,
                     std::string_view padding, IntList dilation, int64_t groups, int64_t n) {
   check_dims(op, input, weight, n);
   const Dims s = per_dim(op, "stride", stride, n), d = per_dim(op, "dilation", dilation, n);
+  kernels::check_window(op, {d});
   Dims even;
   if (padding == "valid") {
     for (int64_t i = 0; i < n; ++i) even.push(0);
@@ -89,6 +91,7 @@ TensorRef run_transposed(const char* op, Tensor& input, Tensor& weight, Tensor* 
     fail(op, ": Given transposed=1, weight of size ", weight.sizes(), ", expected bias to be 1-dimensional with ",
          channels, " elements, but got bias of size ", bias->sizes(), " instead");
   Dims sizes{x->sizes()[0], channels}, ones{1, channels};
+  kernels::check_window(op, {s, p, d, extra});
   for (int64_t i = 0; i < n; ++i) {
     const int j = int(i);
     if (s[j] <= 0) fail(op, ": non-positive stride is not supported");

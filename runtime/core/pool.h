@@ -82,8 +82,10 @@ inline void recycle_tensor(Tensor* t) {
     release_pooled(t->storage_);
     t->storage_ = nullptr;
   }
-  if (t->dims_ != t->inline_dims_) [[unlikely]]
+  if (t->dims_ != t->inline_dims_) [[unlikely]] {
     std::free(t->dims_);
+    t->dims_ = t->inline_dims_;  // in case the next user fails before it sets its own
+  }
   PyTypeObject* type = Py_TYPE(t);
   if (type == tensor_type && free_tensor_count < kTensorsKept) [[likely]] {
     free_tensors[free_tensor_count++] = t;

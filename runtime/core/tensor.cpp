@@ -34,6 +34,7 @@ inline void set_dims_storage(Tensor* t, int ndim) {
 
 inline void free_dims(Tensor* t) {
   if (t->dims_ != t->inline_dims_) std::free(t->dims_);
+  t->dims_ = t->inline_dims_;
 }
 
 /// Elements from the first to the last one reached, both included; 0 if there are none.

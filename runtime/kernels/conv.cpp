@@ -261,6 +261,7 @@ TensorRef conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntL
                int64_t groups) {
   const IntList x = input.sizes(), w = weight.sizes();
   if (groups <= 0) fail("conv: non-positive groups is not supported");
+  kernels::check_window("conv", {stride, padding, dilation});
   for (size_t d = 0; d < stride.size(); ++d) {
     if (stride[d] <= 0) fail("conv: non-positive stride is not supported");
     if (padding[d] < 0) fail("conv: negative padding is not supported");

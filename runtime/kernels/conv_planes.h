@@ -24,6 +24,7 @@ struct PlaneLayout {
   PlaneLayout(const int64_t* images_in, const int64_t* zeros, const int64_t* kernel, const int64_t* dilation,
               const int64_t* windows, const int64_t* strides, int64_t n, int64_t slack) {
     int64_t tail = 0;
+    double elements = double(n);  // may be more than int64 holds
     plane = phases = 1;
     images = n;
     for (int d = 0; d < 3; ++d) {
@@ -38,6 +39,8 @@ struct PlaneLayout {
       is_read[d].resize(size_t(stride[d]));
       for (int64_t i = 0; i < kernel[d]; ++i) is_read[d][size_t(i * dilation[d] % stride[d])] = true;
       size[d] = std::max(size[d], windows[d]);
+      elements *= double(size[d]) * double(stride[d]);
+      if (elements > 0x1p46) raise(ErrorKind::Memory, "not enough memory for the padded images of a convolution or pool");
       tail = tail * size[d] + std::max<int64_t>(0, before[d]);
       plane *= size[d];
       phases *= stride[d];

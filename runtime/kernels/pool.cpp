@@ -73,6 +73,7 @@ struct Cells : Window {
 Dims pooled_sizes(const char* op, const Tensor& input, IntList kernel, IntList stride, IntList padding,
                   IntList dilation, bool ceil_mode) {
   Dims sizes(input.sizes().first(2));
+  kernels::check_window(op, {kernel, stride, padding, dilation});
   for (size_t d = 0; d < kernel.size(); ++d) {
     if (kernel[d] <= 0) fail(op, ": kernel size should be greater than zero, but got ", kernel);
     if (stride[d] <= 0) fail(op, ": stride should not be zero, but got ", stride);

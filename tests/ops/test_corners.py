@@ -90,3 +90,10 @@ def test_second_derivative_of_logcumsumexp_at_a_gradient_of_0():
     (first,) = torch.autograd.grad(x.logcumsumexp(0)[0], x, create_graph=True)
     (second,) = torch.autograd.grad(first.sum(), x)
     assert first.tolist() == [1, 0] and second.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("heads", [(0, 0), (2, 0), (0, 2), (3, 3), (2, 3)])
+def test_attention_groups_that_do_not_divide(heads):
+    key, value = (torch.ones(2, n, 5, 4) for n in heads)
+    with pytest.raises(RuntimeError, match="must divide the number of heads in query"):
+        F.scaled_dot_product_attention(torch.ones(2, 4, 3, 4), key, value, enable_gqa=True)

@@ -53,3 +53,43 @@ def test_lists_longer_than_a_tensor_has_dims(module: Any, name: str) -> None:
     with pytest.raises(RuntimeError):
         getattr(module.ones(1), name)([1] * 160)
     assert len(module.ones(100).split([1] * 100)) == 100
+
+
+def test_a_failed_tensor_frees_nothing_of_the_one_before_it(module: Any) -> None:
+    """Six dims lie on the heap; the tensor that takes the object over fails before it has any."""
+    for _ in range(50):
+        module.zeros(1, 1, 1, 1, 1, 1)
+        with pytest.raises(RuntimeError, match="at most 64"):
+            module.zeros([1] * 80)
+    kept = [module.zeros(1, 1, 1, 1, 1, i) for i in range(50)]
+    assert [t.shape[-1] for t in kept] == list(range(50))
+
+
+@pytest.mark.parametrize("name", ["conv1d", "conv2d", "conv_transpose2d", "max_pool1d", "max_pool2d", "avg_pool2d"])
+@pytest.mark.parametrize("huge", [2**31, 2**62, 2**63 - 1])
+@pytest.mark.parametrize("which", range(4))
+def test_windows_beyond_32_bits(module: Any, name: str, huge: int, which: int) -> None:
+    """Twice a padding and a dilation times a kernel must not overflow."""
+    function = getattr(module.nn.functional, name)
+    x = module.ones(*[1, 2] + [5] * int(name[-2]))
+    if name.startswith("conv"):
+        weight = module.ones(*[2, 2] + [3] * int(name[-2]))
+        argument = ("stride", "padding", "dilation", "output_padding" if "transpose" in name else "padding")[which]
+        with pytest.raises((RuntimeError, MemoryError)):
+            function(x, weight, **{argument: huge})
+    else:
+        numbers = [3, 1, 1, 1]
+        numbers[which] = huge
+        with pytest.raises((RuntimeError, TypeError)):
+            function(x, *numbers)
+
+
+def test_strides_beyond_the_input(module: Any) -> None:
+    x, w = module.ones(1, 2, 5, 5, requires_grad=True), module.ones(2, 2, 3, 3)
+    y = module.nn.functional.conv2d(x, w, stride=2**31 - 1)
+    y.sum().backward()
+    assert y.shape == (1, 2, 1, 1)
+    assert x.grad.sum().item() == 36
+    three = module.ones(1, 1, 2, 2, 2), module.ones(1, 1, 1, 1, 1)
+    with pytest.raises((RuntimeError, MemoryError), match="memory"):
+        module.nn.functional.conv3d(*three, stride=2**31 - 1, padding=2**31 - 1)
