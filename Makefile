@@ -67,7 +67,7 @@ sanitize: $(VENV)/ready-build $(VENV)/ready-test
 		$(bin)/python -m pytest $(PYTEST_ARGS) $(SANITIZE_TESTS)
 
 # Random calls of every operator, wrong ones among them: crashes, hangs and leaks. FUZZ_ARGS="--calls 1000000" for a long run.
-FUZZ_ARGS ?= --seconds 30
+FUZZ_ARGS ?= --calls 40000
 fuzz: build $(VENV)/ready-test
 	$(run) $(bin)/python -m tools.fuzz $(FUZZ_ARGS)
 

@@ -33,10 +33,10 @@ for _ in range(int(sys.argv[3])):
 LABELS = ["a + b", "a + b with grad", "a * b with grad"]
 
 
-def instructions(module: str, label: str, count: int) -> int:
-    """Instructions of a whole process that makes `count` calls."""
+def instructions(module: str, label: str, count: int, code: str = CHILD) -> int:
+    """Instructions of a whole process that runs `code`, which makes `count` calls."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", sys.executable, "-c", CHILD]
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", sys.executable, "-c", code]
         result = subprocess.run(
             [*command, module, label, str(count)],
             capture_output=True,

@@ -254,6 +254,21 @@ Object* tensor_backward(Object* self, Object* const* args, Py_ssize_t nargs, Obj
   });
 }
 
+namespace {
+
+void capture_nothing(Object** code, int32_t* lasti) {
+  *code = nullptr;
+  *lasti = 0;
+}
+
+/// _set_line_capture(enabled): for the benchmark of what noting forward lines costs.
+Object* set_line_capture(Object*, Object* enabled) {
+  python_hooks.capture_line = enabled == Py_False ? capture_nothing : vivace_capture_line;
+  Py_RETURN_NONE;
+}
+
+}  // namespace
+
 PyMethodDef kAutogradFunctions[] = {
     {"run_backward", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run_backward_function)),
      METH_VARARGS | METH_KEYWORDS,
@@ -268,6 +283,7 @@ PyMethodDef kAutogradFunctions[] = {
     {"_get_anomaly", get_anomaly, METH_NOARGS, "(enabled, check_nan)"},
     {"_gradient_node", gradient_node, METH_O, "The node that a tensor's gradient goes to."},
     {"_increment_version", increment_version, METH_O, "Counts a change of a tensor, or of several."},
+    {"_set_line_capture", set_line_capture, METH_O, "Whether nodes note the Python line that made them (benchmarks)."},
     {"_set_package_folder", set_package_folder, METH_O,
      "Frames of code below this folder are passed over when a forward line is noted."},
     {nullptr, nullptr, 0, nullptr},

@@ -254,7 +254,8 @@ Object* set_storage_type(Object*, Object* type) {
   Py_RETURN_NONE;
 }
 
-/// _empty_cache(): gives back the large blocks that are kept for later; how many bytes. For programs that measure memory.
+/// _empty_cache(): gives back the large blocks that are kept for later; how many bytes. For programs that measure
+/// memory.
 Object* give_back_cached(Object*, Object*) { return PyLong_FromSize_t(empty_cache()); }
 
 PyMethodDef functions[] = {

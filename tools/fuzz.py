@@ -63,7 +63,7 @@ def use(module: Any, call: fuzz_calls.Call, result: Any) -> None:
     results = fuzz_calls.leaves(result, module)
     for t in [*results[:4], *fuzz_calls.leaves([call.args, call.kwargs], module)]:
         if not t.is_meta and t.numel() <= READ:
-            t.detach().sum() if t.numel() > 200 else t.tolist()
+            t.tolist() if 0 < t.numel() <= 200 else t.detach().sum()  # an empty one may have any number of lists
     inputs = [t for t in fuzz_calls.leaves([call.args, call.kwargs], module) if t.requires_grad]
     for _ in range({"": 0, "backward": 1, "create_graph": 2}[call.grad]):
         results = [t for t in results if t.requires_grad and not t.is_meta]

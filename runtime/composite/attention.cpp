@@ -86,8 +86,8 @@ TensorRef scaled_dot_product_attention(Tensor& query, Tensor& key, Tensor& value
   TensorRef mask = attn_mask ? additive(*attn_mask, query.dtype()) : TensorRef();
   const bool fits = query.dim() == 4 && key.dim() == 4 && value.dim() == 4 && query.sizes()[0] == key.sizes()[0] &&
                     key.sizes()[0] == value.sizes()[0] && key.sizes()[1] == value.sizes()[1] &&
-                    (enable_gqa || query.sizes()[1] == key.sizes()[1]) && is_floating(query.dtype()) && query.sizes()[3] == key.sizes()[3] &&
-                    key.sizes()[2] == value.sizes()[2];
+                    (enable_gqa || query.sizes()[1] == key.sizes()[1]) && is_floating(query.dtype()) &&
+                    query.sizes()[3] == key.sizes()[3] && key.sizes()[2] == value.sizes()[2];
   if (fits && dropout_p == 0 && !(mask && (mask->requires_grad() || mask->dim() > 4)))
     return ops::attention(query, key, value, mask.get(), is_causal, factor);
   return by_formula(query, key, value, mask.get(), dropout_p, is_causal, factor, enable_gqa);

@@ -15,7 +15,7 @@ TensorRef repeat_interleave_Tensor(Tensor& repeats, std::optional<int64_t> outpu
   int64_t total = 0;
   for (int64_t i = 0; i < counts->numel(); ++i) {
     if (p[i] < 0) fail("repeats can not be negative");
-    total += p[i];
+    if (__builtin_add_overflow(total, p[i], &total)) fail("repeat_interleave: the sum of the repeats overflows");
   }
   if (output_size && *output_size != total) fail("allocated size does not match required size");
   TensorRef out = vivace::empty({total}, DType::Int64);

@@ -19,6 +19,7 @@ REFUSED: list[Callable[[Any], Any]] = [
     lambda m: m.triu_indices(2**63 - 1, 5, -(2**62)),
     lambda m: m.tril_indices(2**63 - 1, 5),
     lambda m: m.zeros(*[1] * 65),
+    lambda m: m.repeat_interleave(m.tensor([2**62] * 4)),
 ]
 
 

@@ -45,3 +45,11 @@ def test_a_childs_calls_are_counted(tmp_path: Path) -> None:
     findings = fuzz.Findings()
     assert fuzz.run_child([f"exp#{i}" for i in range(50)], findings, tmp_path, deadline=time.monotonic() + 60) == 50
     assert not findings.seen
+
+
+def test_bytes_in_use_are_those_of_live_tensors(module: Any) -> None:
+    before = fuzz.in_use(module)
+    kept = module.zeros(1000, 1000)
+    assert fuzz.in_use(module) - before == pytest.approx(4_000_000, rel=0.3)  # blocks come in sizes of four steps
+    del kept
+    assert abs(fuzz.in_use(module) - before) < fuzz.GROWTH
