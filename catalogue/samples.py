@@ -69,23 +69,26 @@ class Sampler:
     def mask(self, *shape: int) -> Spec:
         return Spec(shape, "bool", 0, 2, None, False)
 
-    def values(self, *values: Any, dtype: str = "float32", shape: tuple[int, ...] | None = None) -> Spec:
+    def values(
+        self,
+        *values: Any,
+        dtype: str = "float32",
+        shape: tuple[int, ...] | None = None,
+        requires_grad: bool = True,
+    ) -> Spec:
         """Exactly these, flat; `shape` defaults to one dimension."""
-        grad = dtype.startswith(("float", "bfloat", "complex"))
+        grad = requires_grad and dtype.startswith(("float", "bfloat", "complex"))
         return Spec(shape if shape is not None else (len(values),), dtype, 0, 0, values, grad)
 
 
 Samples = Callable[[Sampler], list[Sample]]
 
 
-def one(low: float = -3.0, high: float = 3.0) -> Samples:
+def one(low: float = -3.0, high: float = 3.0, requires_grad: bool | None = None) -> Samples:
     """For a unary operator: a matrix, an odd length, transposed, 0-dim, empty."""
     return lambda s: [
-        s(s.t(3, 5, low=low, high=high)),
-        s(s.t(37, low=low, high=high)),
-        s(s.t(4, 3, low=low, high=high, permuted=True)),
-        s(s.t(low=low, high=high)),
-        s(s.t(0, 3, low=low, high=high)),
+        s(s.t(*shape, low=low, high=high, permuted=permuted, requires_grad=requires_grad))
+        for shape, permuted in (((3, 5), False), ((37,), False), ((4, 3), True), ((), False), ((0, 3), False))
     ]
 
 

@@ -1,8 +1,12 @@
 // Elementwise operators that are made of others.
+#include <cmath>
+#include <numbers>
+
 #include "generated/kernels/pointwise/activation.h"
 #include "generated/kernels/pointwise/arith.h"
 #include "generated/kernels/pointwise/compare.h"
 #include "generated/kernels/pointwise/divide.h"
+#include "generated/kernels/pointwise/gamma.h"
 #include "generated/kernels/pointwise/power.h"
 #include "generated/kernels/pointwise/select.h"
 #include "generated/ops/factory/convert.h"
@@ -13,6 +17,7 @@
 #include "generated/ops/pointwise/logic.h"
 #include "generated/ops/pointwise/power.h"
 #include "generated/ops/pointwise/select.h"
+#include "generated/ops/pointwise/special.h"
 #include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
@@ -72,6 +77,14 @@ TensorRef float_power_Tensor_Scalar(Tensor& self, const Scalar& exponent) {
 }
 TensorRef float_power_Scalar(const Scalar& self, Tensor& exponent) {
   return ops::pow_Scalar(self, *in_double(exponent));
+}
+
+TensorRef mvlgamma(Tensor& self, int64_t p) {
+  if (p < 1) fail("p has to be greater than or equal to 1");
+  if (is_complex(self.dtype())) fail("mvlgamma is not implemented for ", self.dtype());
+  TensorRef sum = ops::lgamma(self);
+  for (int64_t i = 1; i < p; ++i) sum = ops::add_Tensor(*sum, *ops::lgamma(*ops::sub_Scalar(self, double(i) / 2)));
+  return ops::add_Scalar(*sum, double(p * (p - 1)) / 4 * std::log(std::numbers::pi));
 }
 
 }  // namespace vivace::composite

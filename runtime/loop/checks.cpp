@@ -92,6 +92,10 @@ void pow(const Value* args) {
   if (args[0].tag == Tag::Tensor && item_size(args[0].tensor->dtype()) <= 2) check_numbers(args, 0, 1);
 }
 
+void polygamma(const Value* args) {
+  if (args[0].i < 0) fail("polygamma(n, x) does not support negative n.");
+}
+
 void same_floats(const Value* args) {
   const DType a = args[0].tensor->dtype(), b = args[1].tensor->dtype();
   if (!is_floating(a) || !is_floating(b))

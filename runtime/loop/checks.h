@@ -17,6 +17,8 @@ void clamp(const Value* args);
 void clamp_bound(const Value* args);
 /// pow: no negative integer power of integers; an exponent that fits.
 void pow(const Value* args);
+/// polygamma: the order is not negative.
+void polygamma(const Value* args);
 /// complex, polar: two tensors of one floating dtype.
 void same_floats(const Value* args);
 /// softshrink: lambd is not negative.

@@ -1,6 +1,7 @@
 // Derivatives of pointwise operators that depend on the value of a number.
 #include "generated/formulas/pointwise/arith.h"
 #include "generated/formulas/pointwise/complex.h"
+#include "generated/formulas/pointwise/gamma.h"
 #include "generated/formulas/pointwise/power.h"
 #include "generated/ops/factory/fresh.h"
 #include "generated/ops/pointwise/arith.h"
@@ -8,6 +9,7 @@
 #include "generated/ops/pointwise/complex.h"
 #include "generated/ops/pointwise/divide.h"
 #include "generated/ops/pointwise/exp_log.h"
+#include "generated/ops/pointwise/gamma.h"
 #include "generated/ops/pointwise/logic.h"
 #include "generated/ops/pointwise/power.h"
 #include "generated/ops/pointwise/select.h"
@@ -35,6 +37,14 @@ TensorRef scaled(Tensor& g, const Scalar& factor) {
 TensorRef scaled_negative(Tensor& g, const Scalar& factor) {
   if (factor == 1) return ops::neg(g);
   return ops::mul_Scalar(g, negative(conj(factor)));
+}
+
+TensorRef no_derivative(Tensor&, std::string_view what) {
+  fail_not_implemented("the derivative for '", what, "' is not implemented.");
+}
+
+TensorRef polygamma_backward(Tensor& g, int64_t n, Tensor& self) {
+  return ops::mul_Tensor(g, *ops::polygamma(n + 1, self));
 }
 
 TensorRef pow_self_backward(Tensor& g, Tensor& self, const Scalar& exponent) {

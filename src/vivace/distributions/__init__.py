@@ -54,6 +54,7 @@ _MODULES = {
     "uniform": "Uniform",
     "von_mises": "VonMises",
     "weibull": "Weibull",
+    "wishart": "Wishart",
 }
 _HOME = {name: f"vivace.distributions.{module}" for module, names in _MODULES.items() for name in names.split()}
 __all__ = list(_HOME)

@@ -35,6 +35,7 @@ from vivace.distributions.poisson import Poisson
 from vivace.distributions.transformed_distribution import TransformedDistribution
 from vivace.distributions.uniform import Uniform
 from vivace.distributions.utils import _sum_rightmost, euler_constant
+from vivace.distributions.wishart import Wishart, mvdigamma
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -286,6 +287,19 @@ def _gamma(p, q):
         - p.concentration.lgamma()
         + (p.concentration - q.concentration) * p.concentration.digamma()
         + (q.rate - p.rate) * (p.concentration / p.rate)
+    )
+
+
+@register_kl(Wishart, Wishart)
+def _wishart(p, q):
+    n = p.event_shape[-1]
+    inner = vivace.cholesky_solve(p.covariance_matrix, q._unbroadcasted_scale_tril).diagonal(dim1=-2, dim2=-1).sum(-1)
+    return (
+        q.df * (q._half_log_det_twice_covariance() - p._half_log_det_twice_covariance())
+        + p.df * (inner - n) / 2
+        + vivace.mvlgamma(q.df / 2, n)
+        - vivace.mvlgamma(p.df / 2, n)
+        + (p.df - q.df) / 2 * mvdigamma(p.df / 2, n)
     )
 
 

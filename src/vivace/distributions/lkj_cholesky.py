@@ -9,12 +9,6 @@ from vivace.distributions.distribution import Distribution
 from vivace.distributions.utils import broadcast_all
 
 
-def multigammaln(a, d):
-    """The logarithm of the multivariate gamma function of dimension d."""
-    halves = 0.5 * vivace.arange(d, dtype=a.dtype, device=a.device)
-    return vivace.lgamma(a.unsqueeze(-1) - halves).sum(-1) + d * (d - 1) / 4 * math.log(math.pi)
-
-
 class LKJCholesky(Distribution):
     """Cholesky factors of correlation matrices with density in proportion to det^(concentration - 1).
 
@@ -59,5 +53,5 @@ class LKJCholesky(Distribution):
         order = vivace.arange(2, self.dim + 1, device=self.concentration.device)
         order = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - order
         alpha = self.concentration + 0.5 * n
-        norm = 0.5 * n * math.log(math.pi) + multigammaln(alpha - 0.5, n) - vivace.lgamma(alpha) * n
+        norm = 0.5 * n * math.log(math.pi) + vivace.mvlgamma(alpha - 0.5, n) - vivace.lgamma(alpha) * n
         return (order * diagonal.log()).sum(-1) - norm
