@@ -12,6 +12,8 @@ void init_value_types(Object* module);
 void init_generator(Object* module);
 /// Adds no_grad, enable_grad, set_grad_enabled, inference_mode and what reads those modes.
 void init_grad_modes(Object* module);
+/// Adds what amp/autocast_mode.py is written with.
+void init_autocast(Object* module);
 /// Adds set_num_threads and its kin.
 void init_threads(Object* module);
 /// Adds the type of storages and what makes tensors over them.

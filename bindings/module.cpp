@@ -50,6 +50,7 @@ int exec(Object* module) {
     init_autograd(module);
     init_generator(module);
     init_grad_modes(module);
+    init_autocast(module);
     init_threads(module);
     init_storages(module);
     for (PyMethodDef* table :

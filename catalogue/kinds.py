@@ -22,6 +22,7 @@ from codegen.schema import SchemaError, parse
 Lambda = Callable[..., Any]
 Samples = Callable[[Any], list[Any]]
 WRITES = ("cast", "overlap")  # enum Writes in runtime/dispatch/op.h
+AUTOCAST = ("lower", "float32", "promote")  # kernels in runtime/autograd/autocast.h
 NAMESPACES = ("torch", "nn.functional", "linalg", "special", "private")
 
 
@@ -47,6 +48,7 @@ class Entry:
     nodes: Mapping[str, str] = field(
         default_factory=dict
     )  # overload -> node name, where PyTorch's rule does not give it
+    autocast: str = ""  # what autocast makes of floating arguments: see AUTOCAST
     dtypes: DTypes = all_dtypes
     doc: str = ""
     ref: Callable[..., Any] | None = None
@@ -158,6 +160,8 @@ def _common(where: Where, schemas: Iterable[Schema], options: dict[str, Any]) ->
         raise CatalogueError(where, f"unknown namespace {namespace!r} (known: {', '.join(NAMESPACES)})")
     if unknown := set(options.get("writes", ())) - set(WRITES):
         raise CatalogueError(where, f"writes= has no {', '.join(unknown)} (known: {', '.join(WRITES)})")
+    if options.get("autocast", "") not in ("", *AUTOCAST):
+        raise CatalogueError(where, f"autocast= is one of {', '.join(AUTOCAST)}; not {options['autocast']!r}")
     arguments = schemas[0].arguments
     if "variants" in options:
         options["variants"] = _variants(where, options["variants"])

@@ -9,6 +9,7 @@ cat = op(
     out=True,
     writes=("cast",),
     aliases="concat, concatenate",
+    autocast="promote",
     grad=lambda g, tensors_sizes, dim: cpp.cat_backward(g, tensors_sizes, dim),
     samples=lambda s: [
         s([s.t(2, 3), s.t(4, 3)]),
@@ -24,6 +25,7 @@ stack = op(
     kernel="stack",
     out=True,
     writes=("cast",),
+    autocast="promote",
     grad=lambda g, dim: cpp.stack_backward(g, dim),
     samples=lambda s: [s([s.t(2, 3), s.t(2, 3)]), s([s.t(2, 3), s.t(2, 3)], 1), s([s.t(), s.t()], -1)],
     doc="The tensors side by side along a new dimension.",

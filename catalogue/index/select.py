@@ -56,6 +56,7 @@ index_copy = op(
     alias_safe=True,
     inplace=True,
     out=True,
+    autocast="promote",
     grad=lambda g, dim, index, source: (
         cpp.index_fill_self_backward(g, dim, index),
         None,

@@ -17,6 +17,7 @@ for _name, _doc in (("tril", "lower"), ("triu", "upper")):
 trace = op(
     "trace(Tensor self) -> Tensor",
     kernel="trace",
+    autocast="float32",
     grad=lambda g, self_sizes: cpp.trace_backward(g, self_sizes),
     samples=lambda s: [s(s.t(3, 3)), s(s.t(2, 4)), s(s.ints(3, 3))],
     doc="The sum of the diagonal.",

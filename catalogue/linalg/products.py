@@ -9,6 +9,7 @@ mm = op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     kernel="mm",
     out=True,
+    autocast="lower",
     grad=lambda g, self, mat2, needs: cpp.mm_backward(g, self, mat2, needs),
     ref=np.matmul,
     samples=lambda s: [
@@ -27,6 +28,7 @@ bmm = op(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
     kernel="bmm",
     out=True,
+    autocast="lower",
     grad=lambda g, self, mat2, needs: cpp.mm_backward(g, self, mat2, needs),
     ref=np.matmul,
     samples=lambda s: [
@@ -72,6 +74,7 @@ addmm = op(
     kernel="addmm",
     inplace=True,
     out=True,
+    autocast="lower",
     grad=lambda g, mat1, mat2, beta, alpha, needs: cpp.addmm_backward(g, mat1, mat2, beta, alpha, needs),
     samples=lambda s: [
         s(s.t(3, 5), s.t(3, 4), s.t(4, 5)),
@@ -97,6 +100,7 @@ baddbmm = op(
     kernel="baddbmm",
     inplace=True,
     out=True,
+    autocast="lower",
     grad=lambda g, batch1, batch2, beta, alpha, needs: cpp.addmm_backward(g, batch1, batch2, beta, alpha, needs),
     samples=lambda s: [
         s(s.t(2, 3, 5), s.t(2, 3, 4), s.t(2, 4, 5)),
@@ -110,6 +114,7 @@ addbmm = op(
     kernel="addbmm",
     inplace=True,
     out=True,
+    autocast="lower",
     grad=lambda g, batch1, batch2, beta, alpha, needs: cpp.addbmm_backward(g, batch1, batch2, beta, alpha, needs),
     samples=lambda s: [
         s(s.t(3, 5), s.t(2, 3, 4), s.t(2, 4, 5)),
@@ -124,6 +129,7 @@ matmul = composite(
     operator="@",
     out=True,
     aliases=("linalg.matmul",),
+    autocast="lower",
     ref=np.matmul,
     samples=lambda s: [
         s(s.t(4, 4), s.t(4, 4)),
@@ -168,6 +174,7 @@ linear = op(
     "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     kernel="linear",
     namespace="nn.functional",
+    autocast="lower",
     grad=lambda g, input, weight, needs: cpp.linear_backward(g, input, weight, needs),
     samples=lambda s: [
         s(s.t(4, 3), s.t(5, 3), s.t(5)),

@@ -23,6 +23,7 @@ scaled_dot_product_attention = composite(
     "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
     kernel="scaled_dot_product_attention",
     namespace="nn.functional",
+    autocast="lower",
     samples=lambda s: [
         s(s.t(1, 2, 3, 4), s.t(1, 2, 5, 4), s.t(1, 2, 5, 4)),
         s(s.t(2, 2, 5, 4), s.t(2, 2, 5, 4), s.t(2, 2, 5, 3), is_causal=True),

@@ -40,6 +40,7 @@ conv1d = composite(
     "int groups=1) -> Tensor",
     kernel="conv1d",
     aliases=("nn.functional.conv1d",),
+    autocast="lower",
     samples=lambda s: [
         s(s.t(2, 3, 5), s.t(4, 3, 3), s.t(4)),
         s(s.t(2, 4, 5), s.t(4, 2, 3), None, 2, 1, 1, 2),
@@ -53,6 +54,7 @@ conv1d_padding = composite(
     "int groups=1) -> Tensor",
     kernel="conv1d_padding",
     aliases=("nn.functional.conv1d",),
+    autocast="lower",
     samples=lambda s: [s(s.t(2, 3, 5), s.t(4, 3, 3), s.t(4), padding="same")],
     doc=conv1d.doc,
 )
@@ -61,6 +63,7 @@ conv_transpose1d = composite(
     "int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
     kernel="conv_transpose1d",
     aliases=("nn.functional.conv_transpose1d",),
+    autocast="lower",
     samples=lambda s: [
         s(s.t(2, 3, 5), s.t(3, 4, 3), s.t(4)),
         s(s.t(2, 4, 5), s.t(4, 2, 3), None, 2, 1, 1, 2),
@@ -73,6 +76,7 @@ conv2d = composite(
     "int groups=1) -> Tensor",
     kernel="conv2d",
     aliases=("nn.functional.conv2d",),
+    autocast="lower",
     samples=lambda s: [
         s(s.t(2, 3, 5, 6), s.t(4, 3, 3, 2), s.t(4)),
         s(s.t(2, 4, 5, 6), s.t(4, 2, 3, 2), None, 2, 1, 1, 2),
@@ -86,6 +90,7 @@ conv2d_padding = composite(
     "int groups=1) -> Tensor",
     kernel="conv2d_padding",
     aliases=("nn.functional.conv2d",),
+    autocast="lower",
     samples=lambda s: [s(s.t(2, 3, 5, 6), s.t(4, 3, 3, 2), s.t(4), padding="same")],
     doc=conv2d.doc,
 )
@@ -94,6 +99,7 @@ conv_transpose2d = composite(
     "int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
     kernel="conv_transpose2d",
     aliases=("nn.functional.conv_transpose2d",),
+    autocast="lower",
     samples=lambda s: [
         s(s.t(2, 3, 5, 6, low=0.1), s.t(3, 4, 3, 2, low=0.1), s.t(4, low=0.1)),
         s(s.t(2, 4, 5, 6), s.t(4, 2, 3, 2), None, 2, 1, 1, 2),
@@ -106,6 +112,7 @@ conv3d = composite(
     "int groups=1) -> Tensor",
     kernel="conv3d",
     aliases=("nn.functional.conv3d",),
+    autocast="lower",
     samples=lambda s: [
         s(s.t(2, 3, 5, 6, 4), s.t(4, 3, 3, 2, 2), s.t(4)),
         s(s.t(2, 4, 5, 6, 4), s.t(4, 2, 3, 2, 2), None, 2, 1, 1, 2),
@@ -119,6 +126,7 @@ conv3d_padding = composite(
     "int groups=1) -> Tensor",
     kernel="conv3d_padding",
     aliases=("nn.functional.conv3d",),
+    autocast="lower",
     samples=lambda s: [s(s.t(2, 3, 5, 6, 4), s.t(4, 3, 3, 2, 2), s.t(4), padding="same")],
     doc=conv3d.doc,
 )
@@ -127,6 +135,7 @@ conv_transpose3d = composite(
     "int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor",
     kernel="conv_transpose3d",
     aliases=("nn.functional.conv_transpose3d",),
+    autocast="lower",
     samples=lambda s: [
         s(s.t(2, 3, 5, 6, 4, low=0.1), s.t(3, 4, 3, 2, 2, low=0.1), s.t(4, low=0.1)),
         s(s.t(2, 4, 5, 6, 4), s.t(4, 2, 3, 2, 2), None, 2, 1, 1, 2),

@@ -21,6 +21,7 @@ mse_loss = op(
     f"mse_loss({PAIRS}, Tensor? weight=None) -> Tensor",
     kernel="mse_loss",
     namespace="nn.functional",
+    autocast="float32",
     dtypes=floating,
     grad=lambda g, input, target, size_average, reduce, reduction, needs: cpp.mse_loss_backward(
         g, input, target, size_average, reduce, reduction, needs
@@ -32,6 +33,7 @@ l1_loss = op(
     f"l1_loss({PAIRS}, Tensor? weight=None) -> Tensor",
     kernel="l1_loss",
     namespace="nn.functional",
+    autocast="float32",
     dtypes=floating,
     grad=lambda g, input, target, size_average, reduce, reduction, needs: cpp.l1_loss_backward(
         g, input, target, size_average, reduce, reduction, needs
@@ -43,6 +45,7 @@ smooth_l1_loss = op(
     f"smooth_l1_loss({PAIRS}, float beta=1.0) -> Tensor",
     kernel="smooth_l1_loss",
     namespace="nn.functional",
+    autocast="float32",
     dtypes=floating,
     grad=lambda g, input, target, size_average, reduce, reduction, beta, needs: cpp.smooth_l1_loss_backward(
         g, input, target, size_average, reduce, reduction, beta, needs
@@ -54,6 +57,7 @@ huber_loss = op(
     "huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",
     kernel="huber_loss",
     namespace="nn.functional",
+    autocast="float32",
     dtypes=floating,
     grad=lambda g, input, target, reduction, delta, needs: cpp.huber_loss_backward(
         g, input, target, reduction, delta, needs
@@ -86,6 +90,7 @@ cross_entropy = composite(
     "bool? reduce=None, str reduction='mean', float label_smoothing=0.0) -> Tensor",
     kernel="cross_entropy",
     namespace="nn.functional",
+    autocast="float32",
     samples=lambda s: [
         s(s.t(3, 5), s.ints(3, high=5)),
         s(s.t(3, 5), s.ints(3, high=5), reduction="sum"),
@@ -115,6 +120,7 @@ nll_loss = composite(
     "bool? reduce=None, str reduction='mean') -> Tensor",
     kernel="nll_loss",
     namespace="nn.functional",
+    autocast="float32",
     samples=lambda s: [
         s(s.t(3, 5), s.ints(3, high=5)),
         s(s.t(3, 5), s.ints(3, high=5), s.t(5, low=0.1, high=1.0, requires_grad=False), reduction="sum"),

@@ -14,6 +14,7 @@ pad_edges = op(
     "pad_edges(Tensor input, int[] pad, str mode) -> Tensor",
     kernel="pad_edges",
     namespace="private",
+    autocast="float32",
     grad=lambda g, input_sizes, pad, mode: g.pad_edges_backward(input_sizes, pad, mode),
     doc="Adds elements around the last dims that are copies of others: reflect, replicate, circular.",
 )

@@ -143,6 +143,7 @@ max_pool3d = composite(
     "max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] dilation=1, "
     "bool ceil_mode=False) -> Tensor",
     kernel="max_pool3d",
+    autocast="float32",
     samples=lambda s: [
         s(s.t(2, 3, 6, 5, 4), 2),
         s(s.t(3, 6, 5, 4), 3, 1, 1, ceil_mode=True),
@@ -162,6 +163,7 @@ adaptive_avg_pool3d = composite(
     "adaptive_avg_pool3d(Tensor input, int[3] output_size) -> Tensor",
     kernel="adaptive_avg_pool3d",
     namespace="nn.functional",
+    autocast="float32",
     samples=lambda s: [s(s.t(2, 3, 6, 5, 4), 2), s(s.t(3, 6, 5, 4), 1)],
     doc="Means of windows that divide 3 spatial dims evenly.",
 )
@@ -169,6 +171,7 @@ adaptive_max_pool3d_with_indices = composite(
     "adaptive_max_pool3d_with_indices(Tensor input, int[3] output_size) -> (Tensor, Tensor)",
     kernel="adaptive_max_pool3d_with_indices",
     namespace="nn.functional",
+    autocast="float32",
     samples=lambda s: [s(s.t(1, 2, 4, 3, 4), 2)],
     doc="Largest elements of windows that divide 3 spatial dims evenly, and their indices.",
 )
@@ -177,6 +180,7 @@ avg_pool3d = composite(
     "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
     kernel="avg_pool3d",
     namespace="nn.functional",
+    autocast="float32",
     samples=lambda s: [s(s.t(2, 3, 6, 5, 4), 2), s(s.t(3, 6, 5, 4), 3, 1, 1, True, False)],
     doc="Mean of each window over 3 spatial dims.",
 )

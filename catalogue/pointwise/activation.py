@@ -250,6 +250,7 @@ prelu = composite(
     "prelu(Tensor self, Tensor weight) -> Tensor",
     kernel="prelu",
     aliases="nn.functional.prelu",
+    autocast="lower",
     samples=lambda s: [s(s.t(3, 5), s.t(1)), s(s.t(2, 3, 4), s.t(3)), s(s.t(4), s.t(1))],
     doc="self where positive, else weight * self; the weight is one number, or one per channel (dimension 1).",
 )

@@ -55,6 +55,7 @@ polar = binary(
     overloads={"": "TT"},
     variants="function",
     inplace=False,
+    autocast="float32",
     dtypes=floating,
     kernel=lambda a, b: make(a * m.cos(b), a * m.sin(b)),
     check="same_floats",

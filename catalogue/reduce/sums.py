@@ -56,6 +56,7 @@ nanmean = composite(
 prod = op(
     "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     kernel="prod",
+    autocast="float32",
     grad=lambda g, self, y: cpp.prod_backward(g, self, y),
     samples=lambda s: [s(s.t(3, 2)), s(s.t()), s(s.t(0, 3)), s(s.ints(3, low=1))],
     doc="The product of all elements, or over one dimension.",
@@ -65,6 +66,7 @@ prod_dim = op(
     kernel="prod_dim_int",
     out=True,
     writes=("overlap",),
+    autocast="float32",
     grad=lambda g, self, y, dim, keepdim: cpp.prod_dim_backward(g, self, y, dim, keepdim),
     samples=lambda s: [s(s.t(2, 3, 4), 1), s(s.t(3, 4), 0, True), s(s.t(), 0)],
     doc=prod.doc,

@@ -109,6 +109,7 @@ view_as_complex = view(
     "view_as_complex(Tensor(a) self) -> Tensor(a)",
     kernel="view_as_complex",
     variants="function",
+    autocast="float32",
     grad=lambda g: g.contiguous().view_as_real(),
     samples=lambda s: [s(s.t(2, 3, 2))],
     doc="A complex view of a real tensor whose last dimension holds real and imaginary part.",

@@ -159,6 +159,8 @@ def _table(op: OpPlan, node: NodePlan | None, recorded: bool) -> list[tuple[str,
         table += [("Autograd", record), ("View", "view_kernel"), ("SavedHooks", "saved_hooks_kernel")]
     if recorded or not isinstance(entry, Composite):
         table.append(("Inference", "inference_kernel"))
+    if entry.autocast and op.functional is None:
+        table.append(("Autocast", f"autocast_{entry.autocast}"))
     return table
 
 

@@ -23,7 +23,16 @@ globals().update(
 )
 _C.install(globals(), "torch")
 
-from vivace import _legacy, _tensor, functional  # noqa: E402
+from vivace import _autocast, _legacy, _tensor, functional  # noqa: E402
+from vivace._autocast import (  # noqa: E402
+    autocast,
+    get_autocast_dtype,
+    is_autocast_cache_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
 from vivace._settings import (  # noqa: E402
     are_deterministic_algorithms_enabled,
     compiled_with_cxx11_abi,
@@ -57,7 +66,7 @@ def _first_repr(tensor):
 
 _C._set_repr(_first_repr)
 _tensor.install()
-globals().update(_legacy.typed_classes() | LEGACY_CLASSES)
+globals().update(_legacy.typed_classes() | LEGACY_CLASSES | _autocast.old_names())
 globals().update({k: v for k, v in vars(functional).items() if getattr(v, "__module__", "") == functional.__name__})
 
 
@@ -72,6 +81,7 @@ def is_anomaly_check_nan_enabled():
 
 
 # Functions that bring modules of their own with them.
+GradScaler = lazy_function("vivace.amp.grad_scaler", "GradScaler")
 compile = lazy_function("vivace._eager", "compile")
 load = lazy_function("vivace.serialization", "load")
 save = lazy_function("vivace.serialization", "save")

@@ -1,12 +1,13 @@
-"""torch.cuda.amp: the older names of torch.amp."""
+"""torch.cuda.amp: the older names of torch.amp. There is no such device, so both classes warn and do nothing."""
 
-from vivace import amp
+import functools
 
-__all__ = ["GradScaler"]
+from vivace import _C, amp
+from vivace.amp._old_names import autocast_of, grad_scaler_of
 
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
-class GradScaler(amp.GradScaler):
-    """amp.GradScaler("cuda", ...): there is no such device, so it warns and does nothing."""
-
-    def __init__(self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
-        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+autocast = autocast_of("cuda", _C.float16)
+GradScaler = grad_scaler_of("cuda")
+custom_fwd = functools.partial(amp.custom_fwd, device_type="cuda")
+custom_bwd = functools.partial(amp.custom_bwd, device_type="cuda")

@@ -7,6 +7,7 @@ from types import FunctionType as _FunctionType
 
 from vivace import _C
 
+from ._functional import _autocast
 from ._functional.attention import multi_head_attention_forward
 from ._functional.loss import *
 from ._functional.resize import *
@@ -21,4 +22,4 @@ from ._functional.pooling import *  # noqa: E402
 
 for _name, _value in list(globals().items()):
     if isinstance(_value, _FunctionType):
-        globals()[_name] = _C.overridable(_value)
+        globals()[_name] = _C.overridable(_value, in_float32=_name in _autocast.names)

@@ -103,19 +103,21 @@ def set_checkpoint_debug_enabled(enabled):
         _debug = before
 
 
-class _RandomState:
-    """The state of the default generator when it was made, for the second computation."""
+class _Surroundings:
+    """Autocast and the state of the default generator when it was made, for the second computation."""
 
     def __init__(self, preserve):
         self.state = vivace.get_rng_state() if preserve else None
+        enabled, dtype, cache = _C._get_autocast()
+        self.autocast = {"dtype": dtype, "enabled": enabled, "cache_enabled": cache}
 
     @contextlib.contextmanager
     def again(self):
-        if self.state is None:
-            yield
-            return
-        with vivace.random.fork_rng():
-            vivace.set_rng_state(self.state)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(vivace.autocast("cpu", **self.autocast))
+            if self.state is not None:
+                stack.enter_context(vivace.random.fork_rng())
+                vivace.set_rng_state(self.state)
             yield
 
 
@@ -157,7 +159,7 @@ class _Frame:
         self.forward_context, self.recompute_context = contexts
         self.compares = determinism_check != "none"
         self.early_stop = early_stop
-        self.random = _RandomState(preserve)
+        self.surroundings = _Surroundings(preserve)
         tensors = [a for a in args if isinstance(a, vivace.Tensor)]
         self.args = [None if isinstance(a, vivace.Tensor) else a for a in args]
         self.places = [i for i, a in enumerate(args) if isinstance(a, vivace.Tensor)]
@@ -208,7 +210,7 @@ class _Frame:
             args[place] = tensor
         hooks = saved_tensors_hooks(pack, _refuse_unpack)
         try:
-            with self.random.again(), vivace.enable_grad(), hooks, self.recompute_context:
+            with self.surroundings.again(), vivace.enable_grad(), hooks, self.recompute_context:
                 self.function(*args, **self.kwargs)
         except _Complete:
             return
@@ -243,7 +245,7 @@ class CheckpointFunction(Function):
     def forward(ctx, run_function, preserve_rng_state, *args):
         check_backward_validity(args)
         ctx.run_function = run_function
-        ctx.random = _RandomState(preserve_rng_state)
+        ctx.surroundings = _Surroundings(preserve_rng_state)
         ctx.args = [None if isinstance(a, vivace.Tensor) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, vivace.Tensor)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
@@ -261,7 +263,7 @@ class CheckpointFunction(Function):
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[place] = tensor
         args = detach_variable(tuple(args))
-        with ctx.random.again(), vivace.enable_grad():
+        with ctx.surroundings.again(), vivace.enable_grad():
             outputs = ctx.run_function(*args)
         outputs = (outputs,) if isinstance(outputs, vivace.Tensor) else outputs
         pairs = [

@@ -4,6 +4,7 @@ import vivace
 
 from .._reduction import get_enum, legacy_get_string
 from . import native as _nn
+from ._autocast import in_float32
 from .vectors import pairwise_distance
 
 __all__ = [
@@ -37,6 +38,7 @@ def _reduced(loss, reduction):
     return loss.sum() if reduction == "sum" else loss.mean()
 
 
+@in_float32
 def poisson_nll_loss(
     input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
 ):
@@ -73,6 +75,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return _reduced(loss, reduction)
 
 
+@in_float32
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     batch_mean = False
     if size_average is not None or reduce is not None:
@@ -97,6 +100,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     return loss / input.size(0) if batch_mean and input.dim() != 0 else loss
 
 
+@in_float32
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     zero = vivace.zeros_like(input)
@@ -104,11 +108,13 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
     return _reduced(loss, reduction)
 
 
+@in_float32
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     return _reduced(_nn.softplus(-target * input), reduction)
 
 
+@in_float32
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     if not input1.dim() == input2.dim() == target.dim():
@@ -119,6 +125,7 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
     return _reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
 
 
+@in_float32
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     if target.dim() > 1:
@@ -139,6 +146,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     return _reduced(loss, reduction)
 
 
+@in_float32
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     if input.dim() > 2 or input.numel() == 0 and (input.dim() < 2 or input.size(1) == 0):
@@ -165,6 +173,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     return _reduced(loss.mean(-1), reduction)
 
 
+@in_float32
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     if p not in (1, 2):
@@ -181,6 +190,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     return _reduced(loss.squeeze(0) if input.dim() < 2 and target.dim() == 0 else loss, reduction)
 
 
+@in_float32
 def triplet_margin_loss(
     anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None,
     reduction="mean",
@@ -212,6 +222,7 @@ def _triplet(anchor, positive, negative, distance, margin, swap, reduction):
     return _reduced((margin + distance(anchor, positive) - far).clamp(min=0), reduction)
 
 
+@in_float32
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     reduction = _resolve(size_average, reduce, reduction)
     if target.size() != input.size():
@@ -226,6 +237,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
+@in_float32
 def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
