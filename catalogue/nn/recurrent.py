@@ -28,14 +28,17 @@ recurrence = op(
 )
 
 
-def _layers(name, hx, results, samples):
-    """The overloads of a recurrent network: over (T, B, F) or (B, T, F), and over packed data."""
+def _layers(name, hx, results, samples, autocast="float32", autocast_packed="float32"):
+    """The overloads of a recurrent network: over (T, B, F) or (B, T, F), and over packed data.
+
+    Autocast gives results of the dtypes that PyTorch's have, whose float32 states widen the gates of GRU and LSTM."""
     rest = "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
     doc = f"The layers of a recurrent network ({name}): the last layer's output of every step, and the last states."
     composite(
         f"{name}.input(Tensor input, {hx}, {rest}, bool batch_first) -> {results}",
         kernel=f"{name}_input",
         variants="function",
+        autocast=autocast,
         dtypes=floating,
         samples=samples,
         doc=doc,
@@ -44,6 +47,7 @@ def _layers(name, hx, results, samples):
         f"{name}.data(Tensor data, Tensor batch_sizes, {hx}, {rest}) -> {results}",
         kernel=f"{name}_data",
         variants="function",
+        autocast=autocast_packed,
         dtypes=floating,
         doc=doc,
     )
@@ -95,10 +99,11 @@ _layers(
             False,
         ),
     ],
+    autocast="lower",
 )
 _layers("gru", "Tensor hx", "(Tensor, Tensor)", _single(3))
-_layers("rnn_tanh", "Tensor hx", "(Tensor, Tensor)", _single(1))
-_layers("rnn_relu", "Tensor hx", "(Tensor, Tensor)", _single(1))
+_layers("rnn_tanh", "Tensor hx", "(Tensor, Tensor)", _single(1), "lower", "lower")
+_layers("rnn_relu", "Tensor hx", "(Tensor, Tensor)", _single(1), "lower", "lower")
 
 _WEIGHTS = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 
@@ -111,6 +116,7 @@ lstm_cell = composite(
     f"lstm_cell(Tensor input, Tensor[] hx, {_WEIGHTS}) -> (Tensor, Tensor)",
     kernel="lstm_cell",
     variants="function",
+    autocast="float32",
     dtypes=floating,
     samples=lambda s: [s(s.t(3, 3), [s.t(3, 2), s.t(3, 2)], *_params(s, 4))],
     doc="One step of an LSTM: h and c after it.",
@@ -119,6 +125,7 @@ gru_cell = composite(
     f"gru_cell(Tensor input, Tensor hx, {_WEIGHTS}) -> Tensor",
     kernel="gru_cell",
     variants="function",
+    autocast="float32",
     dtypes=floating,
     samples=_cell(3),
     doc="One step of a GRU.",
@@ -127,6 +134,7 @@ rnn_tanh_cell = composite(
     f"rnn_tanh_cell(Tensor input, Tensor hx, {_WEIGHTS}) -> Tensor",
     kernel="rnn_tanh_cell",
     variants="function",
+    autocast="lower",
     dtypes=floating,
     samples=_cell(1),
     doc="tanh(w_ih @ input + b_ih + w_hh @ hx + b_hh).",
@@ -135,6 +143,7 @@ rnn_relu_cell = composite(
     f"rnn_relu_cell(Tensor input, Tensor hx, {_WEIGHTS}) -> Tensor",
     kernel="rnn_relu_cell",
     variants="function",
+    autocast="lower",
     dtypes=floating,
     samples=_cell(1),
     doc="relu(w_ih @ input + b_ih + w_hh @ hx + b_hh).",

@@ -155,3 +155,17 @@ def test_training_step():
         losses.append(loss.item())
     assert all(p.grad.dtype is torch.float32 for p in model.parameters())
     assert losses[-1] < 0.5 * losses[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [("RNN", BF16), ("GRU", torch.float32), ("LSTM", BF16), ("RNNCell", BF16), ("LSTMCell", torch.float32)],
+)
+def test_recurrent_layers(kind, dtype):
+    layer = getattr(torch.nn, kind)(3, 4)
+    with torch.autocast("cpu"):
+        result = layer(t(2, 3))
+    output = result[0] if isinstance(result, tuple) else result
+    assert output.dtype is dtype
+    output.sum().backward()
+    assert {p.grad.dtype for p in layer.parameters()} == {torch.float32}
