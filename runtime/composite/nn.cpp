@@ -1,7 +1,6 @@
 // Functions of nn.functional that check and choose, and then call one operator.
 #include <cmath>
 
-#include "generated/kernels/linalg/products.h"
 #include "generated/kernels/nn/dropout.h"
 #include "generated/kernels/nn/loss.h"
 #include "generated/kernels/nn/norm.h"
@@ -214,14 +213,6 @@ TensorRef dropout2d(Tensor& input, double p, bool training, bool inplace) {
 }
 TensorRef dropout3d(Tensor& input, double p, bool training, bool inplace) {
   return feature_dropout("dropout3d", input, p, training, inplace, input.dim() != 4);
-}
-
-TensorRef outer(Tensor& self, Tensor& vec2) {
-  if (self.dim() != 1 || vec2.dim() != 1)
-    fail("outer: Expected 1-D argument ", self.dim() != 1 ? "self" : "vec2", ", but got ",
-         self.dim() != 1 ? self.dim() : vec2.dim(), "-D");
-  TensorRef column = ops::unsqueeze(self, 1);
-  return ops::mul_Tensor(*column, vec2);
 }
 
 }  // namespace vivace::composite

@@ -262,6 +262,9 @@ Object* composite_inplace(const Op& op, KeySet, Value* args) {
   static const Op& copy = *find_op("copy_", "");
   const TensorRef result =
       TensorRef::steal(static_cast<Tensor*>(dispatch(*op.functional, gather_keys(*op.functional, args), args)));
+  const Tensor& self = *args[0].tensor;
+  if (result->is_meta() && !self.is_meta()) refuse_meta();
+  check_castable(result->dtype(), self.dtype());
   Value copy_args[] = {args[0], Value::of(result.get()), Value::of(false)};
   return dispatch(copy, gather_keys(copy, copy_args), copy_args);
 }

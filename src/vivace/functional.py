@@ -156,3 +156,32 @@ def einsum(equation, *operands):
     if output is not None:
         text += "->" + letters(output)
     return vivace._einsum(text, parts[::2])
+
+
+@overridable
+def tensordot(a, b, dims=2, out=None):
+    """Sums of products over pairs of dims: the last `dims` of a with the first of b, or those of two lists."""
+    if isinstance(dims, (tuple, list, vivace.Tensor)) and not (isinstance(dims, vivace.Tensor) and dims.numel() == 1):
+        dims_a, dims_b = dims.tolist() if isinstance(dims, vivace.Tensor) else dims
+        dims_a, dims_b = ([d] if isinstance(d, int) else list(d) for d in (dims_a, dims_b))
+    elif isinstance(dims, (int, vivace.Tensor)):
+        n = int(dims)
+        if n < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={n}")
+        if n > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={n}")
+        dims_a, dims_b = range(-n, 0), range(n)
+    else:
+        raise RuntimeError(f"tensordot expects dims to be an int or two lists of ints, but got dims={dims}")
+    return vivace._tensordot(a, b, tuple(dims_a), tuple(dims_b), **({} if out is None else {"out": out}))
+
+
+@overridable
+def chain_matmul(*matrices, out=None):
+    """linalg.multi_dot() in its older form, of matrices only."""
+    for m in matrices:
+        if m.dim() != 2:
+            raise RuntimeError(f"Tensor dimension is {m.dim()}, expected 2 instead.")
+    if len(matrices) == 1:
+        return matrices[0] if out is None else out.copy_(matrices[0])
+    return vivace.linalg.multi_dot(matrices, **({} if out is None else {"out": out}))

@@ -98,10 +98,8 @@ def test_there_is_no_way_back():
 def test_memory_is_not_written_from_meta(name: str) -> None:
     shapes = {"addmm_": [(2, 2), (2, 2), (2, 2)], "addmv_": [(2,), (2, 2), (2,)], "baddbmm_": [(1, 2, 2)] * 3,
               "addbmm_": [(2, 2), (1, 2, 2), (1, 2, 2)], "addr_": [(2, 2), (2,), (2,)]}[name]  # fmt: skip
-    if not hasattr(torch.Tensor, name):
-        pytest.skip("not there yet")
     for place in (1, 2):
         tensors = [torch.ones(s, device="meta" if i == place else "cpu") for i, s in enumerate(shapes)]
-        with pytest.raises(RuntimeError, match="two devices, cpu and meta"):
+        with pytest.raises(RuntimeError, match="device.*(cpu.*meta|meta.*cpu)"):
             getattr(tensors[0], name)(*tensors[1:])
         assert tensors[0].eq(1).all()
