@@ -22,7 +22,7 @@ torch_python := $(abspath $(TORCH_VENV))/bin/python
 # OPENBLAS_CORETYPE, where a machine sets it, slows a current OpenBLAS.
 run := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE PYTHONPATH=src:.
 
-.PHONY: build test test-poison test-one-file sanitize fuzz check demo demo-compare examples bench compare conformance oracle-data wheel wheel-test clean
+.PHONY: build test test-poison test-one-file sanitize fuzz check demo demo-compare bench compare conformance oracle-data wheel wheel-test clean
 .DEFAULT_GOAL := build
 
 $(VENV)/ready-%: pyproject.toml
@@ -80,9 +80,6 @@ demo: build $(VENV)/ready-demo
 # The demo, and the same script on PyTorch.
 demo-compare: build $(VENV)/ready-demo $(TORCH_VENV)/ready
 	$(run) $(bin)/python -m vivace examples/digits.py --pytorch $(torch_python)
-
-examples: build $(VENV)/ready-demo
-	$(run) $(bin)/python tools/run_examples.py
 
 bench: build $(TORCH_VENV)/ready
 	$(run) $(torch_python) -m benchmarks
