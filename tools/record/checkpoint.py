@@ -1,9 +1,10 @@
-"""tests/data/checkpoint.pt: a file that PyTorch wrote."""
+"""tests/data/checkpoint.pt and tests/data/checkpoints/: files that PyTorch wrote, those with the losses that follow."""
 
 from __future__ import annotations
 
 import torch
 
+from tests.api.checkpoint_cases import FOLDER, RECORDED, Training
 from tools.record.common import DATA
 
 
@@ -16,3 +17,10 @@ def main() -> None:
     }
     torch.save(state, DATA / "checkpoint.pt")
     print("checkpoint.pt")
+    for architecture, optimizer in RECORDED.items():
+        training = Training(torch, architecture, optimizer)
+        training.take(5)
+        path = FOLDER / f"{architecture}.pt"
+        checkpoint = training.state()
+        torch.save({**checkpoint, "losses": Training(torch, architecture, optimizer).take(10)[5:]}, path)
+        print(path.relative_to(DATA))
