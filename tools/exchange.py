@@ -1,7 +1,7 @@
 """Checkpoints between vivace and PyTorch, both ways: python -m tools.exchange, where torch is PyTorch.
 
-Five architectures with five optimizers each train in one library, are saved, and go on in both: the loaded state must be
-the same bits, and five more losses must agree to float32's rounding.
+Five architectures with five optimizers each train in one library, are saved, and go on in both: the loaded state must
+be the same bits, and five more losses must agree to float32's rounding.
 """
 
 from __future__ import annotations
