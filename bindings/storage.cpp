@@ -128,12 +128,39 @@ Object* resize(Object* self, Object* size) {
   });
 }
 
+/// _new_shared(nbytes): a storage in fresh shared memory.
+Object* new_shared(Object* type, Object* size) {
+  return guarded([&] {
+    int64_t nbytes;
+    if (!unwrap_int(size, &nbytes) || nbytes < 0) fail_type("_new_shared() expects a number of bytes");
+    return new_storage_object(reinterpret_cast<PyTypeObject*>(type), allocate_shared(size_t(nbytes)));
+  });
+}
+/// _open_shared(name, nbytes): a storage that another process has lent.
+Object* open_shared_storage(Object* type, Object* args) {
+  const char* name;
+  Py_ssize_t nbytes;
+  if (!PyArg_ParseTuple(args, "sn:_open_shared", &name, &nbytes)) return nullptr;
+  return guarded(
+      [&] { return new_storage_object(reinterpret_cast<PyTypeObject*>(type), open_shared(name, size_t(nbytes))); });
+}
+Object* lend(Object* self, Object*) {
+  return guarded([&] {
+    if (!is_shared(storage_of(self))) fail("_lend(): the storage is not in shared memory");
+    const std::string name = lend_shared(storage_of(self));
+    return name.empty() ? Py_NewRef(Py_None) : checked(PyUnicode_FromString(name.c_str()));
+  });
+}
+
 PyMethodDef storage_methods[] = {
     {"nbytes", nbytes, METH_NOARGS, "Number of bytes."},
     {"size", nbytes, METH_NOARGS, "Number of bytes."},
     {"data_ptr", data_ptr, METH_NOARGS, "Address of the first byte."},
     {"resizable", resizable, METH_NOARGS, "Whether the storage can change its size."},
-    {"is_shared", is_shared_storage, METH_NOARGS, "Whether processes that fork from this one share the memory."},
+    {"is_shared", is_shared_storage, METH_NOARGS, "Whether other processes can share the memory."},
+    {"_new_shared", new_shared, METH_O | METH_CLASS, "A storage in fresh shared memory."},
+    {"_open_shared", open_shared_storage, METH_VARARGS | METH_CLASS, "A storage that another process has lent."},
+    {"_lend", lend, METH_NOARGS, "The name by which another process opens the memory, once; None if it has none."},
     {"resize_", resize, METH_O, "resize_(nbytes): changes the size and keeps the leading bytes."},
     kNoMethod,
 };
@@ -236,15 +263,32 @@ Object* untyped_storage(Object* self, Object*) {
   return guarded([&] { return wrap_storage_object(*tensor_of(self).storage_); });
 }
 
+/// Whose memory a tensor shares, if that is a tensor at the root of its view.
+Tensor* base_of(const Tensor& t) { return t.base && t.base->storage_ == t.storage_ ? t.base : nullptr; }
+
+void move_to_shared_memory(Tensor& t) {
+  Tensor* base = base_of(t);
+  const int64_t offset = t.storage_offset(), base_offset = base ? base->storage_offset() : 0;
+  share(*t.storage_, base ? 2 : 1);
+  set_layout(t, Dims(t.sizes()), Dims(t.strides()), offset);
+  if (base) set_layout(*base, Dims(base->sizes()), Dims(base->strides()), base_offset);
+}
+
 Object* share_memory(Object* self, Object*) {
   return guarded([&] {
-    Tensor& t = tensor_of(self);
-    Tensor* base = t.base && t.base->storage_ == t.storage_ ? t.base : nullptr;
-    const int64_t offset = t.storage_offset(), base_offset = base ? base->storage_offset() : 0;
-    share(*t.storage_, base ? 2 : 1);
-    set_layout(t, Dims(t.sizes()), Dims(t.strides()), offset);
-    if (base) set_layout(*base, Dims(base->sizes()), Dims(base->strides()), base_offset);
+    move_to_shared_memory(tensor_of(self));
     return Py_NewRef(self);
+  });
+}
+
+/// _move_to_shared_memory(tensor): share_memory_() where it does not throw; whether the memory is shared now.
+Object* move_if_possible(Object*, Object* tensor) {
+  return guarded([&] {
+    if (!is_tensor(tensor)) fail_type("_move_to_shared_memory() expects a tensor");
+    Tensor& t = tensor_of(tensor);
+    const bool can = can_share(*t.storage_, base_of(t) ? 2 : 1);
+    if (can) move_to_shared_memory(t);
+    return PyBool_FromLong(can);
   });
 }
 
@@ -258,7 +302,16 @@ Object* set_storage_type(Object*, Object* type) {
 /// memory.
 Object* give_back_cached(Object*, Object*) { return PyLong_FromSize_t(empty_cache()); }
 
+Object* leave_shared(Object*, Object*) {
+  return guarded([] {
+    leave_shared_memory();
+    return Py_NewRef(Py_None);
+  });
+}
+
 PyMethodDef functions[] = {
+    {"_move_to_shared_memory", move_if_possible, METH_O, "share_memory_() where nothing else uses the memory."},
+    {"_leave_shared_memory", leave_shared, METH_NOARGS, "This process ends and uses no shared memory any more."},
     fast_function("_tensor_over", tensor_over_storage, "A tensor over a storage."),
     fast_function("_set", set_storage, "Gives a tensor another storage and layout."),
     {"_set_storage_type", set_storage_type, METH_O, "Sets the class of storages."},
@@ -270,8 +323,7 @@ PyMethodDef functions[] = {
 
 PyMethodDef kStorageMethods[] = {
     tensor_method<"untyped_storage", untyped_storage>(METH_NOARGS, "The memory that the tensor lies in."),
-    tensor_method<"share_memory_", share_memory>(
-        METH_NOARGS, "Moves the elements to memory that processes forked from this one share."),
+    tensor_method<"share_memory_", share_memory>(METH_NOARGS, "Moves the elements to memory that processes can share."),
     kNoMethod,
 };
 

@@ -162,7 +162,7 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
 
 @_method
 def is_shared(self):
-    """Whether processes that fork from this one share the memory."""
+    """Whether other processes can share the memory."""
     return self.untyped_storage().is_shared()
 
 

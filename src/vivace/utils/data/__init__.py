@@ -1,7 +1,8 @@
 """torch.utils.data: datasets, samplers, and the loader that makes batches of them."""
 
 from vivace.utils.data._collate import default_collate, default_convert
-from vivace.utils.data.dataloader import DataLoader, get_worker_info
+from vivace.utils.data._info import WorkerInfo, get_worker_info
+from vivace.utils.data.dataloader import DataLoader
 from vivace.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,
@@ -36,6 +37,7 @@ __all__ = [
     "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
+    "WorkerInfo",
     "default_collate",
     "default_convert",
     "get_worker_info",

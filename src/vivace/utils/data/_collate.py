@@ -4,6 +4,9 @@ import collections.abc
 import sys
 
 import vivace
+from vivace import _C
+from vivace.storage import UntypedStorage
+from vivace.utils.data import _info
 
 
 def _numpy():
@@ -46,17 +49,28 @@ def default_convert(data):
     return data
 
 
+def _stacked(tensors):
+    """Stacked; in a worker in shared memory, where the batch goes anyway."""
+    if _info.current is None or any(t.requires_grad for t in tensors):
+        return vivace.stack(tensors, 0)
+    first = tensors[0]
+    storage = UntypedStorage._new_shared(len(tensors) * first.nbytes)
+    size = (len(tensors), *first.size())
+    stride = vivace.empty(size, device="meta").stride()
+    return vivace.stack(tensors, 0, out=_C._tensor_over(first.dtype, storage, 0, size, stride))
+
+
 def default_collate(batch):
     """Makes one batch of a list of samples, which are alike."""
     first = batch[0]
     if isinstance(first, vivace.Tensor):
-        return vivace.stack(batch, 0)
+        return _stacked(batch)
     np = _numpy()
     if np and isinstance(first, (np.ndarray, np.generic)):
         if first.dtype.kind in "SUO":
             raise TypeError(f"default_collate: arrays of dtype {first.dtype} cannot become tensors")
         if isinstance(first, np.ndarray):
-            return vivace.stack([vivace.as_tensor(b) for b in batch], 0)
+            return _stacked([vivace.as_tensor(b) for b in batch])
         return vivace.as_tensor(batch)
     if isinstance(first, float):
         return vivace.tensor(batch, dtype=vivace.float64)

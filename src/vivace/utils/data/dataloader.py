@@ -1,15 +1,14 @@
-"""DataLoader: batches of a dataset, in the order that PyTorch's loader gives under the same seed. Everything happens in
-this process; asking for worker processes says so once and changes nothing else.
-"""
+"""DataLoader: batches of a dataset, in the order that PyTorch's loader gives under the same seed, fetched in this
+process or by worker processes (_workers.py)."""
 
 import itertools
+import os
 import warnings
 
 from vivace.utils.data._collate import default_collate, default_convert
+from vivace.utils.data._fetch import MapFetcher, StreamFetcher
 from vivace.utils.data.dataset import IterableDataset
 from vivace.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
-
-_warned = False
 
 
 class _Endless(Sampler):
@@ -52,7 +51,12 @@ class DataLoader:
         if timeout < 0:
             raise ValueError("timeout option should be non-negative")
         if num_workers == 0 and prefetch_factor is not None:
-            raise ValueError("prefetch_factor option could only be specified in multiprocessing: num_workers > 0")
+            raise ValueError(
+                "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable "
+                "multiprocessing, otherwise set prefetch_factor to None."
+            )
+        if prefetch_factor is not None and prefetch_factor < 0:
+            raise ValueError("prefetch_factor option should be non-negative")
         if num_workers == 0 and persistent_workers:
             raise ValueError("persistent_workers option needs num_workers > 0")
         self._stream = isinstance(dataset, IterableDataset)
@@ -91,10 +95,9 @@ class DataLoader:
         self.batch_sampler = batch_sampler
         self.generator = generator
         self._batched = batch_sampler is not None
-        self._default_collate = collate_fn is None
         self.collate_fn = collate_fn or (default_collate if self._batched else default_convert)
         self.num_workers = num_workers
-        self.prefetch_factor = prefetch_factor
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
         self.pin_memory_device = pin_memory_device
         self.timeout = timeout
@@ -102,56 +105,93 @@ class DataLoader:
         self.multiprocessing_context = multiprocessing_context
         self.persistent_workers = persistent_workers
         self.in_order = in_order
-        if num_workers > 0:
-            _warn_about_workers(num_workers)
+        self._iterator = None  # of persistent workers
+        self.check_worker_number_rationality()
+
+    @property
+    def multiprocessing_context(self):
+        """How worker processes are started."""
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context):
+        if context is not None:
+            if self.num_workers == 0:
+                raise ValueError(
+                    "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+                    f"num_workers={self.num_workers}"
+                )
+            import multiprocessing
+
+            if isinstance(context, str):
+                methods = multiprocessing.get_all_start_methods()
+                if context not in methods:
+                    raise ValueError(
+                        "multiprocessing_context option should specify a valid start method in "
+                        f"{methods!r}, but got multiprocessing_context={context!r}"
+                    )
+                context = multiprocessing.get_context(context)
+            if not isinstance(context, multiprocessing.context.BaseContext):
+                raise TypeError(
+                    "multiprocessing_context option should be a valid context object or a string specifying the start "
+                    f"method, but got multiprocessing_context={context}"
+                )
+        self._context = context
+
+    def check_worker_number_rationality(self):
+        """Warns if there are more workers than processors."""
+        processors = len(os.sched_getaffinity(0))
+        if self.num_workers > processors:
+            warnings.warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number "
+                f"of worker in current system is {processors}, which is smaller than what this DataLoader is going to "
+                "create. Please be aware that excessive worker creation might get DataLoader running slow or even "
+                "freeze, lower the worker number to avoid potential slowness/freeze if necessary.",
+                stacklevel=3,
+            )
+
+    @property
+    def _index_sampler(self):
+        return self.batch_sampler if self._batched else self.sampler
 
     def __iter__(self):
-        draw_seed(self.generator)  # PyTorch draws one for the workers, even if there are none
-        return self._iterate()
+        if self.pin_memory:
+            warnings.warn(
+                "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
+                "used.",
+                stacklevel=2,
+            )
+        if self._iterator is not None:
+            self._iterator.reset(self)
+            return self._iterator
+        base_seed = draw_seed(self.generator)  # drawn even if there are no workers, as PyTorch does
+        if self.num_workers == 0:
+            return self._iterate()
+        from vivace.utils.data._workers import MultiProcessingIterator
+
+        iterator = MultiProcessingIterator(self, base_seed)
+        if self.persistent_workers:
+            self._iterator = iterator
+        return iterator
 
     def _iterate(self):
         if self._stream:
             return self._iterate_stream()
-        if not self._batched:
-            return (self.collate_fn(self.dataset[i]) for i in self.sampler)
-        return map(self._fetch, self.batch_sampler)
-
-    def _fetch(self, indices):
-        fetch = getattr(self.dataset, "_fetch", None) if self._default_collate else None
-        if fetch and set(map(type, indices)) == {int}:
-            return fetch(indices)
-        fetch = getattr(self.dataset, "__getitems__", None)
-        samples = fetch(indices) if callable(fetch) else [self.dataset[i] for i in indices]
-        return self.collate_fn(samples)
+        return map(MapFetcher(self.dataset, self.collate_fn, self._batched, self.drop_last).fetch, self._index_sampler)
 
     def _iterate_stream(self):
-        samples = iter(self.dataset)
-        if not self._batched:
-            yield from map(self.collate_fn, samples)
-            return
-        while batch := list(itertools.islice(samples, self.batch_size)):
-            if self.drop_last and len(batch) < self.batch_size:
+        fetcher = StreamFetcher(self.dataset, self.collate_fn, self._batched, self.drop_last)
+        for indices in self._index_sampler:
+            try:
+                batch = fetcher.fetch(indices)
+            except StopIteration:
                 return
-            yield self.collate_fn(batch)
+            yield batch
 
     def __len__(self):
         if not self._stream:
-            return len(self.batch_sampler if self._batched else self.sampler)
+            return len(self._index_sampler)
         n = len(self.dataset)
         if self.batch_size is None:
             return n
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
-
-
-def get_worker_info():
-    """None: this is the main process."""
-    return None
-
-
-def _warn_about_workers(number):
-    global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            f"DataLoader: num_workers={number} has no effect yet; vivace loads in the main process", stacklevel=3
-        )
