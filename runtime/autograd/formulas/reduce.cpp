@@ -15,6 +15,7 @@
 #include "generated/ops/pointwise/logic.h"
 #include "generated/ops/pointwise/power.h"
 #include "generated/ops/pointwise/select.h"
+#include "generated/ops/reduce/extremes.h"
 #include "generated/ops/reduce/sums.h"
 #include "generated/ops/scan/cumulative.h"
 #include "generated/ops/view/dims.h"
@@ -110,11 +111,14 @@ TensorRef vector_norm_backward(Tensor& g, Tensor& self, Tensor& y, const Scalar&
   if (p == 1) return ops::mul_Tensor(*direction, *grad);
   const TensorRef size = ops::abs(self);
   if (std::isinf(p)) {
-    const TensorRef at = ops::logical_or(*ops::eq_Tensor(*size, *norm), *ops::isnan(*size));
     std::vector<int64_t> reduced;
     const uint64_t mask = dim_mask(dim, self.dim());
     for (int64_t d = 0; d < self.dim(); ++d)
       if (mask >> d & 1) reduced.push_back(d);
+    // The kernel's sizes of complex numbers may differ from abs() in the last bit.
+    const auto extreme = p > 0 ? ops::amax : ops::amin;
+    const TensorRef top = is_complex(self.dtype()) ? extreme(*size, IntList(reduced), true) : norm;
+    const TensorRef at = ops::logical_or(*ops::eq_Tensor(*size, *top), *ops::isnan(*size));
     const TensorRef times =
         self.dim() ? ops::sum_dim_IntList(*at, IntList(reduced), true, std::nullopt) : ops::sum(*at, std::nullopt);
     return ops::mul_Tensor(*ops::mul_Tensor(*direction, *at), *ops::div_Tensor(*grad, *times));
