@@ -126,7 +126,7 @@ TensorRef batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* 
   TensorRef out = channel_result("batch_norm", input, weight, bias, running_mean, running_var);
   const int64_t channels = input.sizes()[1];
   if (input.numel() && input.numel() / channels == 1)
-    fail_value("Expected more than 1 value per channel when training, got input size ", input.sizes());
+    fail_value("Expected more than 1 value per channel when training, got input size torch.Size(", input.sizes(), ")");
   return out;
 }
 

@@ -6,6 +6,7 @@ submodules, and what few programs use, load when they are first asked for.
 
 import math as _math
 import os as _os
+import sys as _sys
 
 from vivace import _C
 from vivace._lazy import add_lazy_modules, lazy_function
@@ -55,6 +56,7 @@ pi = _math.pi
 inf = _math.inf
 nan = _math.nan
 newaxis = None
+torch = _sys.modules[__name__]  # as in PyTorch, whose module imports itself
 
 
 def _first_repr(tensor):

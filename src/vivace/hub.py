@@ -61,15 +61,15 @@ def load_state_dict_from_url(
     return load_file(path, map_location=map_location, weights_only=weights_only)
 
 
-def list(repo_or_dir, force_reload=False, skip_validation=False, trust_repo=None, verbose=True, source="github"):
+def list(github, force_reload=False, skip_validation=False, trust_repo=None, verbose=True, source="github"):
     """Names of the models that a repository offers."""
-    module = _hubconf(repo_or_dir, source)
+    module = _hubconf(github, source)
     return [n for n, f in vars(module).items() if callable(f) and not n.startswith("_")]
 
 
-def help(repo_or_dir, model, force_reload=False, skip_validation=False, trust_repo=None, source="github"):
+def help(github, model, force_reload=False, skip_validation=False, trust_repo=None, source="github"):
     """The docstring of a model."""
-    return _entry(_hubconf(repo_or_dir, source), model).__doc__
+    return _entry(_hubconf(github, source), model).__doc__
 
 
 def load(repo_or_dir, model, *args, source="github", trust_repo=None, force_reload=False, verbose=True,

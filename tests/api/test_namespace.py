@@ -115,3 +115,7 @@ def test_threads(module: Any) -> None:
     module.set_num_threads(n)
     with pytest.raises(RuntimeError):
         module.set_num_threads(0)
+
+
+def test_the_module_holds_itself(module: Any) -> None:
+    assert module.torch is module

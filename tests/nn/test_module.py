@@ -45,6 +45,13 @@ def test_shared_members_are_listed_once(module: Any) -> None:
     assert [n for n, _ in tied.named_modules(remove_duplicate=False)] == ["", "0", "1"]
 
 
+def test_modules_with_repeats(module: Any) -> None:
+    layer = module.nn.Linear(1, 1)
+    twice = module.nn.Sequential(layer, layer)
+    assert list(twice.modules()) == [twice, layer]
+    assert list(twice.modules(remove_duplicate=False)) == [twice, layer, layer]
+
+
 def test_attributes_follow_the_dicts(module: Any, net: Any) -> None:
     nn = module.nn
     weight = nn.Parameter(module.ones(3))

@@ -1,5 +1,7 @@
 """torch.autograd: gradients on demand."""
 
+import warnings
+
 from vivace import _C
 from vivace._lazy import lazily
 from vivace.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
@@ -57,11 +59,14 @@ def grad(
     grad_outputs=None,
     retain_graph=None,
     create_graph=False,
+    only_inputs=True,
     allow_unused=None,
     is_grads_batched=False,
     materialize_grads=False,
 ):
     """The gradients of `outputs`, weighted by `grad_outputs` and summed, with respect to `inputs`, as a tuple."""
+    if not only_inputs:
+        warnings.warn("grad: only_inputs is from older versions, and ignored", FutureWarning, stacklevel=2)
     if materialize_grads:
         if allow_unused is False:
             raise ValueError("grad: materialize_grads=True needs allow_unused=True, or none given")
@@ -94,7 +99,7 @@ def _batched_grad(outputs, inputs, weights, keep, create_graph, allow_unused, ma
             [None if w is None else w[i] for w in weights],
             keep or i + 1 < count,
             create_graph,
-            allow_unused,
+            allow_unused=allow_unused,
             materialize_grads=materialize,
         )
         for i in range(count)

@@ -257,3 +257,11 @@ def test_empty_inputs():
         torch.autograd.grad(x.sum(), [])
     with pytest.raises(RuntimeError, match="cannot be empty"):
         x.sum().backward(inputs=[])
+
+
+def test_only_inputs_is_taken_and_ignored():
+    x, w = leaf(2.0), leaf(3.0)
+    (g,) = torch.autograd.grad((x * w).sum(), x, None, True, False, True)
+    assert g.tolist() == [3.0] and w.grad is None
+    with pytest.warns(FutureWarning, match="only_inputs"):
+        torch.autograd.grad((x * w).sum(), x, only_inputs=False)
