@@ -87,6 +87,8 @@ GradScaler = lazy_function("vivace.amp.grad_scaler", "GradScaler")
 compile = lazy_function("vivace._eager", "compile")
 load = lazy_function("vivace.serialization", "load")
 save = lazy_function("vivace.serialization", "save")
+sparse_coo_tensor = lazy_function("vivace.sparse", "sparse_coo_tensor")
+spmm = lazy_function("vivace.sparse", "mm")
 set_printoptions = lazy_function("vivace._tensor_str", "set_printoptions")
 
 # Layers that PyTorch's namespace repeats.

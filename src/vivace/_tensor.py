@@ -1,5 +1,7 @@
 """Methods of Tensor that are written in Python: copies, pickles, and what stands for older or other ways of PyTorch."""
 
+import math
+
 import vivace
 from vivace import _C
 from vivace._legacy import TYPED_NAMES
@@ -178,6 +180,112 @@ def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None
     return vivace.unique_consecutive(self, return_inverse, return_counts, dim)
 
 
+# ---- what sparse tensors have, and dense ones answer
+
+
+def _refuse_dense(name, layout, error=RuntimeError):
+    def method(self, *args, **kwargs):
+        raise error(f"{name} expected {layout} layout but got Strided")
+
+    return _method(method, name=name)
+
+
+_refuse_dense("values", "sparse tensor")
+for _name in ("indices", "coalesce", "is_coalesced"):
+    _refuse_dense(_name, "sparse coordinate tensor")
+for _name in ("_indices", "_values", "_nnz"):
+    _refuse_dense(_name, "sparse coordinate tensor", NotImplementedError)
+
+
+@_method
+def to_dense(self, dtype=None, *, masked_grad=None):
+    """The tensor itself."""
+    return self if dtype is None else self.to(dtype)
+
+
+@_method
+def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
+    """The elements that are not zero, with their indices, as a sparse tensor."""
+    if layout not in (None, vivace.sparse_coo) or blocksize is not None:
+        raise NotImplementedError("to_sparse(): vivace has the layout torch.sparse_coo only")
+    from vivace.sparse._algebra import from_dense
+
+    return from_dense(self, self.dim() - dense_dim if dense_dim is not None else sparse_dim)
+
+
+@_method
+def sparse_mask(self, mask):
+    """The elements at the indices of a sparse tensor, as a sparse tensor."""
+    from vivace.sparse._algebra import mask as masked
+
+    return masked(self, mask)
+
+
+@_method
+def sparse_dim(self):
+    return 0
+
+
+@_method
+def dense_dim(self):
+    return self.dim()
+
+
+# ---- older ways
+
+
+@_method
+def resize(self, *sizes):
+    """The elements in another shape."""
+    import warnings
+
+    warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+    sizes = tuple(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+    if math.prod(sizes) != self.numel():
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, sizes))} ({math.prod(sizes)} elements in total), but the given "
+            f"tensor has a size of {'x'.join(map(str, self.shape))} ({self.numel()} elements). autograd's resize can "
+            "only change the shape of a given tensor, while preserving the number of elements. "
+        )
+    return self.reshape(sizes)
+
+
+@_method
+def apply_(self, callable):
+    """Replaces each element by callable(element): slow."""
+    with vivace.no_grad():
+        flat = vivace.tensor([callable(x) for x in self.flatten().tolist()], dtype=self.dtype)
+        return self.copy_(flat.reshape(self.shape))
+
+
+@_method
+def map_(self, tensor, callable):
+    """Replaces each element by callable(element, that of the other tensor): slow."""
+    other = tensor.expand_as(self).flatten().tolist()
+    with vivace.no_grad():
+        pairs = zip(self.flatten().tolist(), other, strict=True)
+        flat = vivace.tensor([callable(x, y) for x, y in pairs], dtype=self.dtype)
+        return self.copy_(flat.reshape(self.shape))
+
+
+@_method
+def _is_view(self):
+    return self._base is not None
+
+
+def _removed(name, instead):
+    def method(self, *args, **kwargs):
+        raise RuntimeError(f"Tensor.{name}() was removed from PyTorch after version 1.9; use {instead}")
+
+    return _method(method, name=name)
+
+
+_removed("solve", "torch.linalg.solve(A, B), whose arguments are the other way round")
+_removed("symeig", "torch.linalg.eigh(A)")
+_removed("eig", "torch.linalg.eig(A)")
+_removed("lstsq", "torch.linalg.lstsq(A, B), whose arguments are the other way round")
+
+
 def _first_override(func, args, kwargs):
     """Overridden calls load vivace.overrides, which takes them over."""
     from vivace.overrides import _call
@@ -197,5 +305,6 @@ def install():
     """Gives Tensor these methods."""
     for name, function in (_methods | {"_typed_storage": storage, "is_neg": is_conj}).items():
         setattr(_C.Tensor, name, _C.overridable(function))
+    _C.Tensor._cdata = property(id, doc="A number that no other tensor has while this one lives.")
     _C.Tensor.__torch_function__ = __torch_function__
     _C._set_override_handler(_first_override)
