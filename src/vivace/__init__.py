@@ -89,6 +89,7 @@ load = lazy_function("vivace.serialization", "load")
 save = lazy_function("vivace.serialization", "save")
 sparse_coo_tensor = lazy_function("vivace.sparse", "sparse_coo_tensor")
 spmm = lazy_function("vivace.sparse", "mm")
+vmap = lazy_function("vivace.func", "vmap")
 set_printoptions = lazy_function("vivace._tensor_str", "set_printoptions")
 
 # Layers that PyTorch's namespace repeats.

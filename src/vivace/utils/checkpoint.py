@@ -12,6 +12,7 @@ import vivace
 from vivace import _C
 from vivace.autograd.function import Function
 from vivace.autograd.graph import saved_tensors_hooks
+from vivace.utils._pytree import tree_map as tree_map
 
 __all__ = [
     "CheckpointError",

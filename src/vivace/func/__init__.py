@@ -1,0 +1,18 @@
+"""torch.func: functions of functions. Derivatives go through autograd; vmap calls the function for each sample."""
+
+from vivace.func._derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
+from vivace.func._functional_call import functional_call, stack_module_state
+from vivace.func._vmap import vmap
+
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

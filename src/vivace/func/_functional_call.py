@@ -1,0 +1,98 @@
+"""Modules as functions of their parameters and buffers."""
+
+import contextlib
+
+import vivace
+
+
+def _merged(given):
+    """One dict of several, which must not share names."""
+    if isinstance(given, dict):
+        return given
+    merged = {}
+    for part in given:
+        if not isinstance(part, dict):
+            raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+        if shared := merged.keys() & part.keys():
+            raise ValueError(f"{shared} appear in multiple dictionaries; behavior of functional call is ambiguous")
+        merged |= part
+    return merged
+
+
+def _with_ties(module, given):
+    """What is given for one name of a tensor that has several holds for all of them."""
+    names = {}
+    for name, tensor in [
+        *module.named_parameters(remove_duplicate=False),
+        *module.named_buffers(remove_duplicate=False),
+    ]:
+        names.setdefault(id(tensor), []).append(name)
+    filled = dict(given)
+    for group in names.values():
+        values = {id(given[name]): given[name] for name in group if name in given}
+        if len(values) > 1:
+            raise ValueError(f"functional_call got multiple values for keys {sorted(group)}, which are tied.")
+        for value in values.values():
+            filled |= dict.fromkeys(group, value)
+    return filled
+
+
+@contextlib.contextmanager
+def _replaced(module, given, strict):
+    """The module with other tensors for its own, for the time of a with block."""
+    undo, unknown = [], []
+    try:
+        for path, value in given.items():
+            place, _, name = path.rpartition(".")
+            try:
+                owner = module.get_submodule(place)
+            except AttributeError:
+                owner = None
+            members = [m for m in (owner._parameters, owner._buffers) if name in m] if owner is not None else []
+            if not members:
+                unknown.append(path)
+                continue
+            undo.append((members[0], name, members[0][name]))
+            members[0][name] = value
+        if strict:
+            own = {n for n, _ in [*module.named_parameters(), *module.named_buffers()]}
+            missing = own - given.keys()
+            if unknown or missing:
+                raise RuntimeError(
+                    "Error(s) in functional_call: "
+                    f"Unexpected key(s): {', '.join(unknown)}. Missing key(s): {', '.join(sorted(missing))}."
+                )
+        yield
+    finally:
+        for members, name, value in reversed(undo):
+            members[name] = value
+
+
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    """module(*args, **kwargs) with these tensors, by their dotted names, in the place of its own."""
+    given = _merged(parameter_and_buffer_dicts)
+    if tie_weights:
+        given = _with_ties(module, given)
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _replaced(module, given, strict):
+        return module(*args, **(kwargs or {}))
+
+
+def stack_module_state(models):
+    """The parameters and the buffers of models that are alike, by name, each stacked along a new first dim."""
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if not (all(m.training for m in models) or all(not m.training for m in models)):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if len({type(m) for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+
+    def stacked(dicts):
+        joined = {}
+        for name, first in dicts[0].items():
+            value = vivace.stack([d[name].detach() for d in dicts])
+            joined[name] = value.requires_grad_(first.requires_grad)
+        return joined
+
+    return stacked([dict(m.named_parameters()) for m in models]), stacked([dict(m.named_buffers()) for m in models])
