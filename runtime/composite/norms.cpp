@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generated/kernels/linalg/exponential.h"
 #include "generated/kernels/linalg/norms.h"
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/factory/fresh.h"
+#include "generated/ops/linalg/exponential.h"
 #include "generated/ops/linalg/factor.h"
 #include "generated/ops/linalg/norms.h"
 #include "generated/ops/linalg/products.h"
@@ -207,6 +209,16 @@ TensorRef matrix_rank_tol(Tensor& self, double tol, bool hermitian) {
 }
 TensorRef matrix_rank_tol_tensor(Tensor& input, Tensor& tol, bool hermitian) {
   return rank(input, tolerance_of(&tol, nullptr, "linalg.matrix_rank"), hermitian);
+}
+
+TensorRef matrix_exp(Tensor& self) {
+  if (self.dim() < 2) fail("linalg.matrix_exp: The input tensor A must have at least 2 dimensions.");
+  if (!is_differentiable(self.dtype()))
+    fail("linalg.matrix_exp: Expected a floating point or complex tensor as input. Got ", self.dtype());
+  if (rows(self) != cols(self))
+    fail("linalg.matrix_exp: A must be batches of square matrices, but they are ", rows(self), " by ", cols(self),
+         " matrices");
+  return ops::linalg_matrix_exp(self);
 }
 
 TensorRef matrix_power(Tensor& self, int64_t n) {
