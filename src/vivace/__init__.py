@@ -24,7 +24,7 @@ globals().update(
 )
 _C.install(globals(), "torch")
 
-from vivace import _autocast, _legacy, _tensor, functional  # noqa: E402
+from vivace import _autocast, _checks, _legacy, _tensor, functional  # noqa: E402
 from vivace._autocast import (  # noqa: E402
     autocast,
     get_autocast_dtype,
@@ -69,6 +69,7 @@ def _first_repr(tensor):
 _C._set_repr(_first_repr)
 _tensor.install()
 globals().update(_legacy.typed_classes() | LEGACY_CLASSES | _autocast.old_names())
+globals().update({name: getattr(_checks, name) for name in _checks.__all__})
 globals().update({k: v for k, v in vars(functional).items() if getattr(v, "__module__", "") == functional.__name__})
 
 

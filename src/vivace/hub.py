@@ -10,17 +10,21 @@ from urllib.request import urlopen
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
-_HASH = re.compile(r"-([a-f0-9]{8,64})\.")
+HASH_REGEX = re.compile(r"-([a-f0-9]{8,64})\.")
 _dir = None
+
+
+def _get_torch_home():
+    """Where PyTorch keeps downloads: $TORCH_HOME, else below the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 def get_dir():
     """The folder for downloads: what set_dir chose, else $TORCH_HOME/hub, else below the user's cache."""
     if _dir is not None:
         return _dir
-    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    home = os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))
-    return os.path.join(os.path.expanduser(home), "hub")
+    return os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d):
@@ -56,7 +60,7 @@ def load_state_dict_from_url(
     name = file_name or os.path.basename(urlparse(url).path)
     path = os.path.join(folder, name)
     if not os.path.exists(path):
-        match = _HASH.search(name) if check_hash else None
+        match = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, match[1] if match else None, progress)
     return load_file(path, map_location=map_location, weights_only=weights_only)
 

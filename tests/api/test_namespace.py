@@ -119,3 +119,13 @@ def test_threads(module: Any) -> None:
 
 def test_the_module_holds_itself(module: Any) -> None:
     assert module.torch is module
+
+
+def test_a_number_may_come_first(module: Any) -> None:
+    x = module.tensor([1, 2], dtype=module.int16)
+    assert module.add(2, x, alpha=3).tolist() == [5, 8]
+    assert module.mul(2, x).dtype == module.int16
+    assert module.mul(2.5, x).tolist() == [2.5, 5.0]
+    w = module.ones(2, requires_grad=True)
+    module.multiply(3, w).sum().backward()
+    assert w.grad.tolist() == [3.0, 3.0]
