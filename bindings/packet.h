@@ -64,7 +64,7 @@ extern const Operator kTensorComparisons[6];
 
 /// The functions of one namespace.
 struct FunctionTable {
-  const char* name;  // "torch", "nn.functional", "linalg", "special", "private"
+  const char* name;  // "torch", "nn.functional", "linalg", "special", "fft", "private"
   PyMethodDef* functions;
 };
 extern const FunctionTable kFunctionTables[];

@@ -23,7 +23,7 @@ Lambda = Callable[..., Any]
 Samples = Callable[[Any], list[Any]]
 WRITES = ("cast", "overlap")  # enum Writes in runtime/dispatch/op.h
 AUTOCAST = ("lower", "float32", "promote")  # kernels in runtime/autograd/autocast.h
-NAMESPACES = ("torch", "nn.functional", "linalg", "special", "private")
+NAMESPACES = ("torch", "nn.functional", "linalg", "special", "fft", "private")
 
 
 @dataclass(frozen=True, kw_only=True)

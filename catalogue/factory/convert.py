@@ -127,6 +127,7 @@ resize_ = op(
 resize_as_ = op(
     "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     kernel="resize_as_",
+    variants="function, method",
     device_neutral=True,
     doc="resize_() to the sizes of another tensor.",
 )

@@ -149,3 +149,19 @@ rms_norm = composite(
     samples=lambda s: [s(s.t(3, 4), (4,)), s(s.t(2, 3, 4), (3, 4), s.t(3, 4), 1e-3)],
     doc="Scales the last dims to a root mean square of 1.",
 )
+native_layer_norm = composite(
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps)"
+    " -> (Tensor, Tensor, Tensor)",
+    kernel="native_layer_norm",
+    variants="function",
+    samples=lambda s: [s(s.t(2, 3, 4), (3, 4), s.t(3, 4), None, 1e-5)],
+    doc="layer_norm, and the mean and the inverse deviation of each row.",
+)
+native_group_norm = composite(
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps)"
+    " -> (Tensor, Tensor, Tensor)",
+    kernel="native_group_norm",
+    variants="function",
+    samples=lambda s: [s(s.t(2, 4, 3), s.t(4), s.t(4), 2, 4, 3, 2, 1e-5)],
+    doc="group_norm, and the mean and the inverse deviation of each group.",
+)

@@ -24,6 +24,16 @@ conj = unary(
     samples=one(),
     doc="The complex conjugate.",
 )
+conj_physical = unary(
+    "conj_physical",
+    kernel=lambda a: a,
+    complex=lambda a: conj(a),
+    dtypes=all_dtypes,
+    grad=lambda g: conj(g),
+    ref=np.conj,
+    samples=one(),
+    doc="The complex conjugate, as conj() gives it, too.",
+)
 angle = unary(
     "angle",
     inplace=False,

@@ -155,3 +155,29 @@ hypot = binary(
     samples=pairs(),
     doc="sqrt(a * a + b * b), safe against overflow.",
 )
+
+
+def _part_of_frexp(part, grad):
+    return unary(
+        f"_frexp_{part}",
+        inplace=False,
+        out=False,
+        namespace="private",
+        dtypes=floating,
+        kernel=lambda a: scalar(f"frexp_{part}", a),
+        grad=grad,
+        doc=f"The {part} that frexp() gives.",
+    )
+
+
+frexp_exponent = _part_of_frexp("exponent", None)
+frexp_mantissa = _part_of_frexp("mantissa", lambda g, a: g / exp2(frexp_exponent(a)))
+frexp = composite(
+    "frexp.Tensor(Tensor self) -> (Tensor, Tensor)",
+    kernel="frexp_Tensor",
+    out=True,
+    names=("mantissa", "exponent"),
+    return_type="frexp",
+    samples=lambda s: [s(s.t(3, 5)), s(s.values(0.0, -0.0, 1.0, -0.75, 1e30, 1e-40))],
+    doc="A mantissa from 0.5 to 1 and the int32 power of 2 that make up each number.",
+)

@@ -83,6 +83,14 @@ as_strided = view(
     samples=lambda s: [s(s.t(6), (2, 2), (3, 1)), s(s.t(6), (2, 2), (1, 2), 1)],
     doc="A view of the storage with the given sizes, strides and offset.",
 )
+as_strided_ = op(
+    "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
+    kernel="as_strided_",
+    variants="function, method",
+    device_neutral=True,
+    grad=lambda g: cpp.no_derivative(g, "as_strided_"),
+    doc="Gives the tensor itself other sizes, strides and offset in its storage.",
+)
 alias = view(
     "alias(Tensor(a) self) -> Tensor(a)",
     kernel="alias",
@@ -127,6 +135,13 @@ imag = composite(
     variants="function, property",
     samples=lambda s: [s(s.t(2, 3, dtype="complex64"))],
     doc="The imaginary part of a complex tensor, as a view.",
+)
+sum_to_size = composite(
+    "sum_to_size(Tensor self, int[] size) -> Tensor",
+    kernel="sum_to_size",
+    variants="method",
+    samples=lambda s: [s(s.t(2, 3, 4), (3, 1)), s(s.t(3, 4), (3, 4)), s(s.t(3, 4), ())],
+    doc="Sums over the dims that broadcasting of `size` would have made or widened.",
 )
 
 for _name in ("resolve_conj", "resolve_neg"):

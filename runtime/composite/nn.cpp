@@ -75,6 +75,36 @@ TensorRef batch_norm_torch(Tensor& input, Tensor* weight, Tensor* bias, Tensor* 
   return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps);
 }
 
+namespace {
+
+/// Mean and 1 / deviation over dims, in the dtype of the input.
+std::tuple<TensorRef, TensorRef> moments_of(Tensor& input, IntList dims, bool keepdim, double eps) {
+  const TensorRef wide = ops::to_dtype(input, compute_of(input.dtype()));
+  const Scalar no_correction(0);
+  const auto [var, mean] = ops::var_mean_correction(*wide, dims, &no_correction, keepdim);
+  const TensorRef inverse = ops::rsqrt(*ops::add_Scalar(*var, Scalar(eps)));
+  return {ops::to_dtype(*mean, input.dtype()), ops::to_dtype(*inverse, input.dtype())};
+}
+
+}  // namespace
+
+std::tuple<TensorRef, TensorRef, TensorRef> native_layer_norm(Tensor& input, IntList normalized_shape, Tensor* weight,
+                                                              Tensor* bias, double eps) {
+  TensorRef out = ops::layer_norm(input, normalized_shape, weight, bias, eps);
+  Dims dims;
+  for (int64_t d = input.dim() - int64_t(normalized_shape.size()); d < input.dim(); ++d) dims.push(d);
+  auto [mean, rstd] = moments_of(*alias(input), dims, true, eps);  // PyTorch gives these no gradient
+  return {std::move(out), std::move(mean), std::move(rstd)};
+}
+
+std::tuple<TensorRef, TensorRef, TensorRef> native_group_norm(Tensor& input, Tensor* weight, Tensor* bias, int64_t N,
+                                                              int64_t, int64_t, int64_t group, double eps) {
+  TensorRef out = ops::group_norm(input, group, weight, bias, eps);
+  const TensorRef rows = ops::reshape(input, Dims{N, group, N * group ? input.numel() / (N * group) : 0});
+  auto [mean, rstd] = moments_of(*rows, kInts<2>, false, eps);
+  return {std::move(out), std::move(mean), std::move(rstd)};
+}
+
 std::tuple<TensorRef, TensorRef, TensorRef> native_batch_norm(Tensor& input, Tensor* weight, Tensor* bias,
                                                               Tensor* running_mean, Tensor* running_var, bool training,
                                                               double momentum, double eps) {

@@ -79,6 +79,12 @@ TensorRef float_power_Scalar(const Scalar& self, Tensor& exponent) {
   return ops::pow_Scalar(self, *in_double(exponent));
 }
 
+std::tuple<TensorRef, TensorRef> frexp_Tensor(Tensor& self) {
+  if (!is_floating(self.dtype())) fail("torch.frexp() only supports floating-point dtypes");
+  TensorRef mantissa = ops::_frexp_mantissa(self);
+  return {std::move(mantissa), ops::to_dtype(*ops::_frexp_exponent(self), DType::Int32)};
+}
+
 TensorRef mvlgamma(Tensor& self, int64_t p) {
   if (p < 1) fail("p has to be greater than or equal to 1");
   if (is_complex(self.dtype())) fail("mvlgamma is not implemented for ", self.dtype());

@@ -1,6 +1,4 @@
 // Views that are other views by another name. What comes back is self where there is nothing to do.
-#include <algorithm>
-
 #include "generated/kernels/view/dims.h"
 #include "generated/kernels/view/parts.h"
 #include "generated/kernels/view/regroup.h"
@@ -161,20 +159,6 @@ std::vector<TensorRef> tensor_split_tensor(Tensor& self, Tensor& which, int64_t 
   const TensorRef flat = contiguous(which);
   if (which.dim() == 0) return ops::tensor_split_sections(self, *flat->data<int64_t>(), dim);
   return ops::tensor_split_indices(self, {flat->data<int64_t>(), size_t(flat->numel())}, dim);
-}
-
-TensorRef as_strided_scatter(Tensor& self, Tensor& src, IntList size, IntList stride,
-                             std::optional<int64_t> storage_offset) {
-  // Offsets count from the start of self's storage; the copy has nothing before its first element.
-  const int64_t offset = storage_offset.value_or(self.storage_offset()) - self.storage_offset();
-  TensorRef out = ops::new_empty_strided(self, self.sizes(), self.strides());
-  ops::copy_(*out, self);
-  const TensorRef place = ops::as_strided(*out, size, stride, offset);
-  if (!std::ranges::equal(place->sizes(), src.sizes()))
-    fail("expected src to have a size equal to the slice of self. src size = ", src.sizes(),
-         ", slice size = ", place->sizes());
-  ops::copy_(*place, src);
-  return out;
 }
 
 std::vector<TensorRef> hsplit_int(Tensor& self, int64_t sections) {

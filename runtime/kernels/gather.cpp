@@ -40,11 +40,18 @@ void check_shapes(const char* op, const Tensor& self, int64_t dim, const Tensor&
   }
 }
 
+/// PyTorch raises a RuntimeError here, where the index_* family raises an IndexError.
+int64_t checked(const char* op, int64_t index, int64_t size) {
+  if (uint64_t(index) >= uint64_t(size)) [[unlikely]]
+    fail(op, "(): index ", index, " is out of bounds for dimension with size ", size);
+  return index;
+}
+
 /// Throws unless all n indices fit.
 void check_run(const char* op, const int64_t* index, int64_t n, int64_t size) {
   int64_t signs = 0;  // negative if an index, or its distance from the last place, is
   for (int64_t i = 0; i < n; ++i) signs |= index[i] | (size - 1 - index[i]);
-  for (int64_t i = 0; signs < 0 && i < n; ++i) kernels::checked_index(index[i], size, false, op);
+  for (int64_t i = 0; signs < 0 && i < n; ++i) checked(op, index[i], size);
 }
 
 /// f(element of self, element of other) along a run of `positions`; `step`: bytes between self's elements along dim.
@@ -63,7 +70,7 @@ void along_run(const char* op, char* const* p, int64_t n, const int64_t* s, int6
     return;
   }
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t at = kernels::checked_index(*reinterpret_cast<const int64_t*>(p[1] + i * s[1]), size, false, op);
+    const int64_t at = checked(op, *reinterpret_cast<const int64_t*>(p[1] + i * s[1]), size);
     f(*reinterpret_cast<T*>(p[0] + i * s[0] + at * step), *reinterpret_cast<T*>(p[2] + i * s[2]));
   }
 }

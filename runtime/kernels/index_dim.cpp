@@ -77,6 +77,9 @@ TensorRef index_select(Tensor& self, int64_t dim, Tensor& index) {
   return empty(sizes, self.dtype(), self.device());
 }
 TensorRef index_add(Tensor& self, int64_t dim, Tensor& index, Tensor& source, const Scalar&) {
+  if (self.dim() && source.dim() && self.dim() != source.dim())
+    fail("index_add(): source tensor shape must match self tensor shape, excluding the specified dimension. Got ",
+         "self.shape = ", self.sizes(), " source.shape = ", source.sizes());
   check_source("index_add", self, dim, index, source);
   return empty_like(self);
 }

@@ -18,14 +18,15 @@ double number(const Scalar& s) { return s.to_double(); }
 
 int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype) {
   const double from = number(start), to = number(end), by = number(step);
-  if (by == 0 || std::isnan(by) || (is_integral(dtype) && step.to_int() == 0)) fail_value("step must be nonzero");
+  if (by == 0 || std::isnan(by)) fail("step must be nonzero");
+  if (is_integral(dtype) && step.to_int() == 0) fail_value("step must be nonzero");
   if (!std::isfinite(from) || !std::isfinite(to)) fail("unsupported range: ", from, " -> ", to);
   if (by > 0 ? to < from : to > from) fail("upper bound and lower bound inconsistent with step sign");
-  // In int64 where all is whole, since doubles round there; as in NumPy the dtype of the result never cuts an end off.
-  const bool whole = start.is_integral() && end.is_integral() && step.is_integral();
+  // In int64 where all is whole, since doubles round there; an int64 result cuts the ends off first, as PyTorch does.
+  const bool whole = dtype == DType::Int64 || (start.is_integral() && end.is_integral() && step.is_integral());
   int64_t span = 0;
-  if (whole && __builtin_sub_overflow(end.i, start.i, &span)) fail("invalid size, possible overflow?");
-  const double length = std::ceil(whole ? double(span) / by : (to - from) / by);
+  if (whole && __builtin_sub_overflow(end.to_int(), start.to_int(), &span)) fail("invalid size, possible overflow?");
+  const double length = std::ceil(whole ? double(span) / double(step.to_int()) : (to - from) / by);
   if (!(length >= 0 && length <= 9.0e18)) fail("invalid size, possible overflow?");
   return int64_t(length);
 }

@@ -110,6 +110,11 @@ TensorRef as_strided(Tensor& self, IntList size, IntList stride, std::optional<i
   return make_view(self, size, stride, first);
 }
 
+void as_strided_(Tensor& self, IntList size, IntList stride, std::optional<int64_t> storage_offset) {
+  const TensorRef view = as_strided(self, size, stride, storage_offset);
+  set_layout(self, size, stride, view->storage_offset());
+}
+
 TensorRef view_as_real(Tensor& self) {
   if (!is_complex(self.dtype())) fail("view_as_real is only supported for complex tensors");
   Dims sizes(self.sizes()), strides(self.strides());

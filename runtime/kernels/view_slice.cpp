@@ -1,6 +1,7 @@
 // Views of a part: select, slice, the split family, diagonal, sliding windows.
 #include <algorithm>
 
+#include "generated/kernels/view/copies.h"
 #include "generated/kernels/view/parts.h"
 
 namespace vivace::kernels {
@@ -26,6 +27,12 @@ TensorRef without_dim(Tensor& self, int dim, int64_t index) {
   }
   const IntList rest_sizes(sizes, size_t(n - 1)), rest_strides(strides, size_t(n - 1));
   return make_view(self, rest_sizes, rest_strides, self.storage_offset() + index * self.dims_[n + dim]);
+}
+
+/// The same memory, and to autograd nobody's view.
+std::vector<TensorRef> unsafe(std::vector<TensorRef> views) {
+  for (TensorRef& part : views) part = alias(*part);
+  return views;
 }
 
 int dim_of(const Tensor& self, int64_t dim, const char* op) {
@@ -68,7 +75,8 @@ TensorRef narrow(Tensor& self, int64_t dim, int64_t start, int64_t length) {
 }
 
 std::vector<TensorRef> unbind_int(Tensor& self, int64_t dim) {
-  const int d = dim_of(self, dim, "unbind()");
+  if (self.dim() == 0) fail_index("Dimension specified as ", dim, " but tensor has no dimensions");
+  const int d = int(wrap_dim(dim, self.dim()));
   std::vector<TensorRef> parts;
   parts.reserve(size_t(self.dims_[d]));
   for (int64_t i = 0; i < self.dims_[d]; ++i) parts.push_back(without_dim(self, d, i));
@@ -154,6 +162,16 @@ std::vector<TensorRef> tensor_split_indices(Tensor& self, IntList indices, int64
     from = to;
   }
   return parts;
+}
+
+std::vector<TensorRef> unsafe_chunk(Tensor& self, int64_t chunks, int64_t dim) {
+  return unsafe(chunk(self, chunks, dim));
+}
+std::vector<TensorRef> unsafe_split(Tensor& self, int64_t split_size, int64_t dim) {
+  return unsafe(split_Tensor(self, split_size, dim));
+}
+std::vector<TensorRef> unsafe_split_with_sizes(Tensor& self, IntList split_sizes, int64_t dim) {
+  return unsafe(split_with_sizes(self, split_sizes, dim));
 }
 
 TensorRef diagonal(Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {

@@ -48,6 +48,19 @@ double lgamma(double x) {
 }
 float lgamma(float x) { return float(lgamma(double(x))); }
 
+double frexp_mantissa(double x) {
+  int exponent;
+  return std::frexp(x, &exponent);
+}
+float frexp_mantissa(float x) { return float(frexp_mantissa(double(x))); }
+
+double frexp_exponent(double x) {
+  int exponent = 0;
+  if (std::isfinite(x)) std::frexp(x, &exponent);
+  return exponent;
+}
+float frexp_exponent(float x) { return float(frexp_exponent(double(x))); }
+
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;

@@ -86,6 +86,8 @@ def is_anomaly_check_nan_enabled():
 # Functions that bring modules of their own with them.
 GradScaler = lazy_function("vivace.amp.grad_scaler", "GradScaler")
 compile = lazy_function("vivace._eager", "compile")
+for _name in ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "istft", "kaiser_window", "stft"):
+    globals()[_name] = lazy_function("vivace._spectral", _name)
 load = lazy_function("vivace.serialization", "load")
 save = lazy_function("vivace.serialization", "save")
 sparse_coo_tensor = lazy_function("vivace.sparse", "sparse_coo_tensor")

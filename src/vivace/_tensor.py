@@ -175,6 +175,18 @@ def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=Non
 
 
 @_method
+def stft(self, n_fft, *args, **kwargs):
+    """As torch.stft."""
+    return vivace.stft(self, n_fft, *args, **kwargs)
+
+
+@_method
+def istft(self, n_fft, *args, **kwargs):
+    """As torch.istft."""
+    return vivace.istft(self, n_fft, *args, **kwargs)
+
+
+@_method
 def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
     """As torch.unique_consecutive."""
     return vivace.unique_consecutive(self, return_inverse, return_counts, dim)

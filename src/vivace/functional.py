@@ -1,7 +1,11 @@
 """Functions of the torch namespace with Python signatures: results that depend on flags, any number of tensors."""
 
+import collections
+
 import vivace
 from vivace._C import overridable
+
+_Histogramdd = collections.namedtuple("histogramdd", ("hist", "bin_edges"))
 
 
 def _tensors(tensors):
@@ -185,3 +189,126 @@ def chain_matmul(*matrices, out=None):
     if len(matrices) == 1:
         return matrices[0] if out is None else out.copy_(matrices[0])
     return vivace.linalg.multi_dot(matrices, **({} if out is None else {"out": out}))
+
+
+@overridable
+def unravel_index(indices, shape):
+    """The coordinates of flat indices into a tensor of the given shape: one tensor a dimension."""
+    if indices.is_complex() or indices.is_floating_point() or indices.dtype == vivace.bool:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, list, tuple)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    for size in shape:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if any(size < 0 for size in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
+    rest, coordinates = indices.long(), []
+    for size in reversed(shape):
+        coordinates.append(rest.remainder(size))
+        rest = rest.div(max(size, 1), rounding_mode="floor")
+    return tuple(reversed(coordinates))
+
+
+def _uneven_slopes(x, position, dim, edge_order):
+    """Slopes along a dimension at points whose coordinates differ by other steps."""
+    shape = [-1 if d == dim else 1 for d in range(x.dim())]
+    step, rise = position.diff().reshape(shape), x.diff(dim=dim)
+    n = x.shape[dim]
+    left, right = step.narrow(dim, 0, n - 2), step.narrow(dim, 1, n - 2)
+    slope = rise / step
+    before, after = slope.narrow(dim, 0, n - 2), slope.narrow(dim, 1, n - 2)
+    inner = (before * right + after * left) / (left + right)
+    first, last = slope.narrow(dim, 0, 1), slope.narrow(dim, n - 2, 1)
+    if edge_order == 2:
+
+        def bent(near, far, own, other):
+            return near + (near - far) * own / (own + other)
+
+        first = bent(first, slope.narrow(dim, 1, 1), step.narrow(dim, 0, 1), step.narrow(dim, 1, 1))
+        last = bent(last, slope.narrow(dim, n - 3, 1), step.narrow(dim, n - 2, 1), step.narrow(dim, n - 3, 1))
+    return vivace.cat([first, inner, last], dim)
+
+
+def _gradient_spacing(input, spacing, dims):
+    """The coordinates or the step along each dim."""
+    if spacing is None:
+        return [1] * len(dims)
+    if not isinstance(spacing, (list, tuple)):
+        if isinstance(spacing, vivace.Tensor):
+            raise TypeError("gradient() received an invalid combination of arguments: spacing is a tensor")
+        return [spacing] * len(dims)
+    if len(spacing) != len(dims):
+        given = "since dim argument was not given" if dims == list(range(input.dim())) else "or `dim`"
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "
+            f"'self.dim() = {input.dim()}', {given}, but got a list of length {len(spacing)}"
+        )
+    for s in spacing:
+        if isinstance(s, vivace.Tensor) and s.dim() != 1:
+            raise RuntimeError(
+                "torch.gradient expected each element of spacing to have one dimension, but got an element with "
+                f"{s.dim()} dimensions!"
+            )
+    return list(spacing)
+
+
+@overridable
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """The derivative along each of some dims (all of them) by differences of second order."""
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if input.dtype == vivace.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
+    dims = list(range(input.dim())) if dim is None else list(dim) if isinstance(dim, (list, tuple)) else [dim]
+    wrapped = []
+    for d in dims:
+        if not -input.dim() <= d < input.dim():
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], but got {d})"
+            )
+        if d % input.dim() in wrapped:
+            raise RuntimeError(f"dim {d % input.dim()} appears multiple times in the list of dims")
+        wrapped.append(d % input.dim())
+    steps = _gradient_spacing(input, spacing, wrapped)
+    result = []
+    for d, step in zip(wrapped, steps, strict=True):
+        if input.shape[d] < edge_order + 1:
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+        if not isinstance(step, vivace.Tensor):
+            real = input.dtype if input.is_floating_point() else vivace.get_default_dtype()
+            real = input.real.dtype if input.is_complex() else real
+            step = vivace.arange(input.shape[d], dtype=real, device=input.device) * step
+        result.append(_uneven_slopes(input, step, d, edge_order))
+    return tuple(result)
+
+
+@overridable
+def histogramdd(input, bins, range=None, weight=None, density=False):
+    """How many points (rows of the last dim) fall into each box of a grid, or the sum of their weights."""
+    if input.dim() < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    dims = input.shape[-1]
+    points = input.reshape(-1, dims)
+    bins = [bins] * dims if isinstance(bins, int) else list(bins)
+    if len(bins) != dims:
+        raise RuntimeError(
+            f"torch.histogramdd: expected {dims} sequences of bin edges for a {dims}-dimensional histogram but got "
+            f"{len(bins)}"
+        )
+    if range is not None and len(range) != 2 * dims:
+        raise RuntimeError(f"torch.histogramdd: range should have {2 * dims} elements, but got {len(range)}")
+    edges = []
+    for d, n in enumerate(bins):
+        if isinstance(n, vivace.Tensor):
+            edges.append(n)
+            continue
+        own = None if range is None else range[2 * d : 2 * d + 2]
+        edges.append(vivace.histogram(points[:, d], n, range=own).bin_edges)
+    counts = vivace._histogram(points, edges, None if weight is None else weight.reshape(-1))
+    if density:
+        counts = counts / counts.sum()
+        for d, e in enumerate(edges):
+            counts = counts / e.diff().reshape([1] * d + [-1] + [1] * (dims - d - 1))
+    return _Histogramdd(counts, tuple(edges))

@@ -106,6 +106,9 @@ def sliced(t: Any) -> Any:
     return big[tuple(slice(None, None, 2) for _ in range(t.dim()))]
 
 
+NEEDS_LAYOUT = ("view size is not compatible", "self.stride(-1) must be 1", "a last dimension with stride 1")
+
+
 @every_entry
 @pytest.mark.parametrize("layout", [transposed, sliced])
 def test_strides(module: Any, entry: Entry, layout: Any) -> None:
@@ -120,7 +123,7 @@ def test_strides(module: Any, entry: Entry, layout: Any) -> None:
         try:
             got = call.map(layout)()
         except RuntimeError as error:
-            if "view size is not compatible" in str(error):
+            if any(text in str(error) for text in NEEDS_LAYOUT):
                 continue
             raise
         assert_same(got, want, f"{what} {layout.__name__}")
@@ -193,6 +196,8 @@ NEEDS_DATA = {
     "argwhere",
     "bincount",
     "cpu",
+    "ctc_loss.Tensor",
+    "histogram.bin_ct",
     "masked_select",
     "nonzero",
     "nonzero.as_tuple",
@@ -257,6 +262,10 @@ def test_gradient(module: Any, entry: Entry) -> None:
             assert support.inner(module, found, directions) == pytest.approx(slope, rel=1e-5, abs=1e-6), what
 
 
+WITHOUT_SECOND_DERIVATIVE = {"ctc_loss", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"}
+"""PyTorch has none, either."""
+
+
 @differentiable
 def test_second_derivative(module: Any, entry: Entry) -> None:
     """The derivative of the gradient along a fixed direction, against finite differences of the gradient."""
@@ -267,7 +276,11 @@ def test_second_derivative(module: Any, entry: Entry) -> None:
         if not reached:
             continue
         weights = [module.ones_like(g) for g in reached]
-        second = module.autograd.grad(reached, call.leaves, weights, allow_unused=True)
+        try:
+            second = module.autograd.grad(reached, call.leaves, weights, allow_unused=True)
+        except NotImplementedError:
+            assert entry.name in WITHOUT_SECOND_DERIVATIVE, what
+            continue
         positions = [i for i, g in enumerate(first or []) if g is not None and g.requires_grad]
 
         def summed(moved: support.Call, positions: list[int] = positions) -> float:

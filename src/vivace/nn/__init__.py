@@ -7,4 +7,7 @@ from .parameter import Buffer, Parameter
 
 __all__ = ["Buffer", "Parameter", *modules.HOME]
 
-__getattr__ = lazily("vivace.nn", {**modules.HOME, "DataParallel": "vivace.nn.parallel"})
+__getattr__ = lazily(
+    "vivace.nn",
+    {**modules.HOME, "DataParallel": "vivace.nn.parallel", "LinearCrossEntropyOptions": "vivace.nn._chunks"},
+)

@@ -9,8 +9,10 @@ from vivace import _C
 
 from ._functional import _autocast
 from ._functional.attention import multi_head_attention_forward
+from ._functional.linear_cross_entropy import *
 from ._functional.loss import *
 from ._functional.resize import *
+from ._functional.sampling import *
 from ._functional.shuffle import *
 from ._functional.vectors import *
 from ._functional.windows import *

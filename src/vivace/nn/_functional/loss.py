@@ -11,6 +11,7 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cosine_embedding_loss",
+    "ctc_loss",
     "gaussian_nll_loss",
     "hinge_embedding_loss",
     "kl_div",
@@ -36,6 +37,10 @@ def _reduced(loss, reduction):
     if reduction == "none":
         return loss
     return loss.sum() if reduction == "sum" else loss.mean()
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    return vivace.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, get_enum(reduction), zero_infinity)
 
 
 @in_float32

@@ -12,12 +12,19 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
     "lp_pool1d",
     "lp_pool2d",
     "lp_pool3d",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
 ]
 
 
@@ -43,6 +50,8 @@ def _sizes(output_size, input, spatial):
     """The output size with None meaning the input's."""
     if not isinstance(output_size, (list, tuple)):
         output_size = (output_size,) * spatial
+    elif input.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     if None not in output_size:
         return output_size
     return [n if size is None else size for size, n in zip(output_size, input.shape[-spatial:], strict=True)]
@@ -87,3 +96,107 @@ def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     return _lp_pool(_nn.avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode, 3)
+
+
+def _unpool(input, indices, kernel_size, stride, padding, output_size, dims):
+    kernel_size, padding = _per_dim(kernel_size, dims), _per_dim(padding, dims)
+    stride = kernel_size if stride is None else _per_dim(stride, dims)
+    name = f"max_unpooling{dims}d_forward_out"
+    if input.dim() not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"Input to {name} should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor with {input.dim()} "
+            "dimensions."
+        )
+    if indices.shape != input.shape:
+        raise RuntimeError(
+            f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices "
+            f"tensor with shape: {list(indices.shape)}"
+        )
+    if 0 in input.shape[input.dim() - dims - 1 :]:
+        raise RuntimeError(f"{name}: Expected input to have non-zero size for non-batch dimensions")
+    spatial = [
+        (n - 1) * step + k - 2 * pad
+        for n, step, k, pad in zip(input.shape[-dims:], stride, kernel_size, padding, strict=True)
+    ]
+    if output_size is not None:
+        output_size = list(output_size)
+        if len(output_size) == dims + 2:
+            output_size = output_size[2:]
+        if len(output_size) != dims:
+            raise ValueError(
+                f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it has a length of "
+                f"'{len(output_size)}'"
+            )
+        for d, (size, default, step) in enumerate(zip(output_size, spatial, stride, strict=True)):
+            if not default - step < size < default + step:
+                raise ValueError(
+                    f'invalid output_size "{output_size}" (dim {d} must be between {default - step} and '
+                    f"{default + step})"
+                )
+        spatial = output_size
+    whole = (input, indices) if input.dim() == dims + 2 else (input.unsqueeze(0), indices.unsqueeze(0))
+    result = _nn._max_unpool(*whole, [*whole[0].shape[:2], *spatial])
+    return result if input.dim() == dims + 2 else result.squeeze(0)
+
+
+def _per_dim(value, dims):
+    value = list(value) if isinstance(value, (list, tuple)) else [value]
+    return value * dims if len(value) == 1 else value
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _unpool(input, indices, kernel_size, stride, padding, output_size, 1)
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _unpool(input, indices, kernel_size, stride, padding, output_size, 2)
+
+
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _unpool(input, indices, kernel_size, stride, padding, output_size, 3)
+
+
+def _fractional(name, input, kernel_size, output_size, output_ratio, samples, dims):
+    if input.dim() not in (dims + 1, dims + 2):
+        raise RuntimeError(f"{name}: Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(input.shape)}")
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+    if output_size is None:
+        ratios = _per_dim(output_ratio, dims)
+        if len(ratios) != dims:
+            raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
+        output_size = [int(n * ratio) for n, ratio in zip(input.shape[-dims:], ratios, strict=True)]
+    for what, value in (("kernel_size", kernel_size), ("output_size", output_size)):
+        if len(_per_dim(value, dims)) != dims:
+            raise RuntimeError(f"{name}: {what} must either be a single Int or tuple of {dims} Ints")
+    whole = input if input.dim() == dims + 2 else input.unsqueeze(0)
+    if samples is None:
+        samples = vivace.rand(whole.size(0), whole.size(1), dims, dtype=input.dtype, device=input.device)
+    both = _nn._fractional_max_pool(whole, _per_dim(kernel_size, dims), _per_dim(output_size, dims), samples)
+    return both if input.dim() == dims + 2 else tuple(x.squeeze(0) for x in both)
+
+
+def fractional_max_pool2d_with_indices(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
+    return _fractional("fractional_max_pool2d", input, kernel_size, output_size, output_ratio, _random_samples, 2)
+
+
+def fractional_max_pool3d_with_indices(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
+    return _fractional("fractional_max_pool3d", input, kernel_size, output_size, output_ratio, _random_samples, 3)
+
+
+def fractional_max_pool2d(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
+    both = _fractional("fractional_max_pool2d", input, kernel_size, output_size, output_ratio, _random_samples, 2)
+    return both if return_indices else both[0]
+
+
+def fractional_max_pool3d(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
+    both = _fractional("fractional_max_pool3d", input, kernel_size, output_size, output_ratio, _random_samples, 3)
+    return both if return_indices else both[0]

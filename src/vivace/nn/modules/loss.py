@@ -1,8 +1,11 @@
 """Losses. `size_average` and `reduce` are the old way to say `reduction`."""
 
+import math
+
 from .. import functional as F
 from .._reduction import legacy_get_string
 from .distance import PairwiseDistance
+from .linear import Linear
 from .module import Module
 
 
@@ -168,6 +171,32 @@ class CrossEntropyLoss(_WeightedLoss):
         return F.cross_entropy(
             input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
             label_smoothing=self.label_smoothing,
+        )  # fmt: skip
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """The cross entropy of a linear layer's output, which need not be in memory as a whole."""
+
+    def __init__(
+        self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean",
+        weight=None, ignore_index=None, label_smoothing=0.0, options=None,
+    ):  # fmt: skip
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        super().__init__(weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.linear = Linear(in_features, math.prod(out_features, start=num_classes), bias, device, dtype)
+        self.options = options
+
+    def forward(self, input, target):
+        shape, bias = (self.num_classes, *self.out_features), self.linear.bias
+        return F.linear_cross_entropy(
+            input, self.linear.weight.reshape(*shape, -1), target,
+            linear_bias=None if bias is None else bias.reshape(shape), weight=self.weight, reduction=self.reduction,
+            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options,
         )  # fmt: skip
 
 
