@@ -10,6 +10,7 @@ geqrf = op(
     names=("a", "tau"),
     return_type="geqrf",
     out=True,
+    autocast="float32",
     dtypes=LAPACK,
     grad=lambda g0: cpp.geqrf_backward(g0),
     samples=lambda s: [s(constant(s.t(3, 3))), s(constant(s.t(2, 5, 3))), s(constant(s.t(3, 5))), s(s.t(0, 3))],
@@ -140,6 +141,7 @@ lstsq = composite(
     variants="function",
     return_type="linalg_lstsq",
     out=True,
+    autocast="float32",
     dtypes=LAPACK,
     samples=lambda s: [
         s(s.t(5, 3), s.t(5, 2)),

@@ -55,6 +55,7 @@ vecdot = composite(
     kernel="vecdot",
     namespace="linalg",
     out=True,
+    autocast="lower",
     ref=lambda x, y, dim=-1: (np.conj(x) * y).sum(dim),
     samples=lambda s: [
         s(s.t(5), s.t(5)),
@@ -116,6 +117,7 @@ tensorinv = composite(
     namespace="linalg",
     variants="function",
     out=True,
+    autocast="float32",
     dtypes=LAPACK,
     ref=np.linalg.tensorinv,
     samples=lambda s: [s(s.t(2, 3, 6)), s(s.t(6, 2, 3), 1)],
@@ -127,6 +129,7 @@ tensorsolve = composite(
     namespace="linalg",
     variants="function",
     out=True,
+    autocast="float32",
     dtypes=LAPACK,
     samples=lambda s: [s(s.t(2, 3, 6), s.t(2, 3)), s(s.t(6, 2, 3), s.t(2, 3), dims=(0,)), s(s.t(2, 2), s.t(2))],
     doc="x with tensordot(self, x, x.ndim) = other.",

@@ -77,3 +77,19 @@ def test_concatenated_and_nested_subsets(module: Any) -> None:
 def test_options_that_exclude_each_other(module: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
         module.utils.data.DataLoader([1, 2, 3], **options)
+
+
+def test_distributed_sampler(module: Any) -> None:
+    def shares(**options: Any) -> list[list[int]]:
+        samplers = [module.utils.data.DistributedSampler(range(10), 3, rank, **options) for rank in range(3)]
+        return [list(sampler) for sampler in samplers]
+
+    assert shares(shuffle=False) == [[0, 3, 6, 9], [1, 4, 7, 0], [2, 5, 8, 1]]
+    assert shares(shuffle=False, drop_last=True) == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
+    sampler = module.utils.data.DistributedSampler(range(10), 3, 0)
+    first = list(sampler)
+    sampler.set_epoch(1)
+    assert len(sampler) == 4 and list(sampler) != first == shares()[0]
+    assert sorted({i for share in shares() for i in share}) == list(range(10))
+    with pytest.raises(ValueError, match="Invalid rank 3"):
+        module.utils.data.DistributedSampler(range(10), 3, 3)

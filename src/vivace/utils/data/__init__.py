@@ -13,6 +13,7 @@ from vivace.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
+from vivace.utils.data.distributed import DistributedSampler
 from vivace.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -28,6 +29,7 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
