@@ -6,6 +6,12 @@ from vivace.nn.functional import normalize
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
 
+def output_dim(module):
+    """The dim of the module's weight that counts outputs."""
+    transposed = (vivace.nn.ConvTranspose1d, vivace.nn.ConvTranspose2d, vivace.nn.ConvTranspose3d)
+    return 1 if isinstance(module, transposed) else 0
+
+
 class SpectralNorm:
     """The hook: `name` of the module is its parameter name_orig over its largest singular value. The buffers name_u and
     name_v hold the vectors of the iteration, which goes on while the module trains."""
@@ -24,7 +30,7 @@ class SpectralNorm:
 
     def reshape_weight_to_matrix(self, weight):
         """Dim `dim` as rows."""
-        return weight.transpose(0, self.dim).flatten(1) if self.dim != 0 else weight.flatten(1)
+        return weight.movedim(self.dim, 0).flatten(1)
 
     def compute_weight(self, module, do_power_iteration):
         weight = getattr(module, self.name + "_orig")
@@ -74,10 +80,7 @@ class SpectralNorm:
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
     """Lets the largest singular value of a parameter of the module be 1."""
-    transposed = (vivace.nn.ConvTranspose1d, vivace.nn.ConvTranspose2d, vivace.nn.ConvTranspose3d)
-    if dim is None:
-        dim = 1 if isinstance(module, transposed) else 0
-    SpectralNorm.apply(module, name, n_power_iterations, dim, eps)
+    SpectralNorm.apply(module, name, n_power_iterations, output_dim(module) if dim is None else dim, eps)
     return module
 
 
