@@ -85,7 +85,7 @@ composite(
 # ---- tolerances: singular values up to max(atol, rtol * largest) count as 0
 
 op(
-    "linalg_pinv(Tensor A, Tensor tolerance) -> Tensor",
+    "linalg_pinv(Tensor A, Tensor tolerance, bool hermitian) -> Tensor",
     kernel="linalg_pinv",
     namespace="private",
     dtypes=LAPACK,

@@ -51,10 +51,9 @@ op(
     wants_zeros=False,
     grad=lambda g0, g1, g2, y0, y1, y2: cpp.svd_backward(g0, g1, g2, y0, y1, y2),
 )
-_svd = lambda A, full: tuple(ops.linalg_svd(A, full, True)[i] for i in range(3))
 linalg_svd = composite(
     "svd.linalg(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-    body=lambda A, full_matrices: _svd(A, full_matrices),
+    kernel="linalg_svd",
     namespace="linalg",
     return_type="linalg_svd",
     out=True,

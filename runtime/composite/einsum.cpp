@@ -3,11 +3,13 @@
 #include <vector>
 
 #include "generated/kernels/linalg/products.h"
+#include "generated/ops/factory/convert.h"
 #include "generated/ops/linalg/products.h"
 #include "generated/ops/reduce/sums.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/core/promote.h"
 
 namespace vivace::composite {
 namespace {
@@ -145,6 +147,12 @@ Term contract(Term a, Term b, const std::vector<int>& keep) {
   for (int label : joined({&batch, &rows})) sizes.push(size_in(a, label));
   for (int label : cols) sizes.push(size_in(b, label));
   TensorRef x = arrange(a, joined({&batch, &rows, &inner})), y = arrange(b, joined({&batch, &inner, &cols}));
+  // Integers that were summed became int64.
+  if (!is_differentiable(x->dtype()) && !is_differentiable(y->dtype())) {
+    const DType common = promote_types(x->dtype(), y->dtype());
+    x = ops::to_dtype(*x, common);
+    y = ops::to_dtype(*y, common);
+  }
   TensorRef flat_x = ops::reshape(*x, left), flat_y = ops::reshape(*y, right), product = ops::bmm(*flat_x, *flat_y);
   return {ops::reshape(*product, sizes), joined({&batch, &rows, &cols})};
 }

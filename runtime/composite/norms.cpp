@@ -51,8 +51,10 @@ TensorRef kept(TensorRef t, IntList dim, int64_t ndim, bool keepdim) {
   return ops::unsqueeze(*ops::unsqueeze(*t, a), b);
 }
 
+/// Of no sizes, the largest is 0.
 TensorRef extreme(Tensor& t, int64_t dim, bool keepdim, bool largest) {
   const int64_t dims[] = {dim};
+  if (largest && t.size(dim) == 0) return ops::sum_dim_IntList(t, dims, keepdim, std::nullopt);
   return largest ? ops::amax(t, dims, keepdim) : ops::amin(t, dims, keepdim);
 }
 
@@ -104,9 +106,9 @@ namespace {
 /// norm(A) * norm(inv(A)) for norms of a matrix; a matrix without an inverse has an infinite condition.
 template <class Norm>
 TensorRef condition(Tensor& A, Norm&& norm) {
+  if (A.numel() == 0) return ops::zeros(batch_sizes(A), real_of(A.dtype()), A.device());
   check_square(A, "linalg.cond");
   auto [inverse, info] = ops::linalg_inv_ex(A, false);
-  if (A.numel() == 0) return ops::zeros(batch_sizes(A), real_of(A.dtype()), A.device());
   const TensorRef of_inverse = norm(*inverse), product = ops::mul_Tensor(*norm(A), *of_inverse);
   return ops::masked_fill_Scalar(*product, *ops::gt_Scalar(*info, Scalar(0)), Scalar(INFINITY));
 }
@@ -124,7 +126,7 @@ TensorRef cond(Tensor& self, const Scalar* p) {
   return order > 0 ? ops::div_Tensor(*largest, *least) : ops::div_Tensor(*least, *largest);
 }
 TensorRef cond_str(Tensor& self, std::string_view p) {
-  check_matrices(self, "linalg.cond");
+  check_square(self, "linalg.cond");
   return condition(self, [&](Tensor& A) { return matrix_norm_str(A, p, kInts<-2, -1>, false, std::nullopt); });
 }
 
@@ -149,10 +151,12 @@ Tolerance tolerance_of(Tensor* atol, Tensor* rtol, const char* name) {
   return {TensorRef::share(atol), TensorRef::share(rtol)};
 }
 
-/// The sizes of singular values, of Hermitian matrices by their eigenvalues; no gradient.
-TensorRef sizes_of_values(Tensor& A, bool hermitian) {
+/// The sizes of singular values, of Hermitian matrices by their eigenvalues; no gradient. Values that are found beside
+/// vectors differ from those found alone in the last bits.
+TensorRef sizes_of_values(Tensor& A, bool hermitian, bool vectors) {
   const TensorRef plain = vivace::alias(A);
-  return hermitian ? ops::abs(*ops::eigvalsh(*plain, "L")) : ops::svdvals(*plain, std::nullopt);
+  if (hermitian) return ops::abs(*std::get<0>(ops::linalg_eigh(*plain, "L", vectors)));
+  return std::get<1>(ops::linalg_svd(*plain, false, vectors));
 }
 
 /// max(atol, rtol * largest) of each matrix; without atol, rtol is by default eps times the longer side.
@@ -168,17 +172,18 @@ TensorRef threshold(const Tensor& A, Tensor& values, const Tolerance& tolerance)
 
 TensorRef pseudoinverse(Tensor& A, const Tolerance& tolerance, bool hermitian) {
   check_matrices(A, "linalg.pinv");
+  hermitian &= A.numel() > 0;
   if (hermitian) check_square(A, "linalg.pinv");
-  // From the routine that the kernel runs: another one's values differ in the last bits.
-  const TensorRef values = std::get<1>(ops::linalg_svd(*vivace::alias(A), false, true));
+  const TensorRef values = sizes_of_values(A, hermitian, true);
   const TensorRef limit = threshold(A, *values, tolerance);
-  return ops::linalg_pinv(A, *ops::to_dtype(*limit, real_of(A.dtype())));
+  return ops::linalg_pinv(A, *ops::to_dtype(*limit, real_of(A.dtype())), hermitian);
 }
 
 TensorRef rank(Tensor& A, const Tolerance& tolerance, bool hermitian) {
   check_matrices(A, "linalg.matrix_rank");
+  hermitian &= A.numel() > 0;
   if (hermitian) check_square(A, "linalg.matrix_rank");
-  const TensorRef values = sizes_of_values(A, hermitian);
+  const TensorRef values = sizes_of_values(A, hermitian, false);
   const TensorRef limit = threshold(A, *values, tolerance);
   const TensorRef above = ops::gt_Tensor(*values, *ops::unsqueeze(*limit, -1));
   const int64_t last[] = {-1};
@@ -226,7 +231,10 @@ TensorRef matrix_power(Tensor& self, int64_t n) {
   if (rows(self) != cols(self))
     fail("linalg.matrix_power: A must be batches of square matrices, but they are ", rows(self), " by ", cols(self),
          " matrices");
-  if (n == 0) return ops::clone(*ops::expand(*ops::eye(rows(self), self.dtype(), self.device()), self.sizes(), false));
+  if (n == 0) {
+    const TensorRef one = ops::eye(rows(self), self.dtype(), self.device());
+    return ops::add_Tensor(*ops::fill_Scalar(self, Scalar(0)), *one, Scalar(1));
+  }
   TensorRef square = n < 0 ? std::get<0>(ops::linalg_inv_ex(self, true)) : TensorRef::share(&self), result;
   for (uint64_t left = uint64_t(n < 0 ? -n : n);;) {
     if (left & 1) result = result ? ops::matmul(*result, *square) : square;

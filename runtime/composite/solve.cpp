@@ -94,8 +94,25 @@ TensorRef cholesky_solve(Tensor& self, Tensor& L, bool upper) {
   return triangular(upper ? L : *other, *half, true);
 }
 
+namespace {
+
+void refuse_zero_diagonal(Tensor& factors, const char* name) {
+  if (factors.is_meta()) return;
+  const TensorRef zero = contiguous(*ops::eq_Scalar(*ops::diagonal(factors, 0, -2, -1), Scalar(0)));
+  const int64_t n = rows(factors);
+  for (int64_t i = 0; i < zero->numel(); ++i)
+    if (zero->data<bool>()[i])
+      raise(ErrorKind::LinAlg,
+            str(name, ": ", factors.dim() > 2 ? str("(Batch element ", i / n, "): ") : std::string(),
+                "The diagonal element ", i % n + 1,
+                " is zero, the inversion could not be completed because the input matrix is singular."));
+}
+
+}  // namespace
+
 TensorRef cholesky_inverse(Tensor& self, bool upper) {
   check_square(self, "cholesky_inverse");
+  refuse_zero_diagonal(self, "cholesky_inverse");
   const TensorRef one = ops::diag_embed(*ops::ones_like(*ops::diagonal(self, 0, -2, -1)));
   return cholesky_solve(*one, self, upper);
 }

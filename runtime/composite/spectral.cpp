@@ -14,6 +14,11 @@ namespace {
 
 bool is_recorded(const Tensor& t) { return tls.grad_mode && t.requires_grad(); }
 
+void refuse_driver(std::optional<std::string_view> driver) {
+  if (driver)
+    fail("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
+}
+
 }  // namespace
 
 std::tuple<TensorRef, TensorRef> qr(Tensor& self, bool some) {
@@ -33,7 +38,13 @@ std::tuple<TensorRef, TensorRef, TensorRef> svd(Tensor& self, bool some, bool co
   return {zeros(m), svdvals(self, std::nullopt), zeros(n)};
 }
 
-TensorRef svdvals(Tensor& A, std::optional<std::string_view>) {
+std::tuple<TensorRef, TensorRef, TensorRef> linalg_svd(Tensor& A, bool full_matrices,
+                                                       std::optional<std::string_view> driver) {
+  refuse_driver(driver);
+  return ops::linalg_svd(A, full_matrices, true);
+}
+TensorRef svdvals(Tensor& A, std::optional<std::string_view> driver) {
+  refuse_driver(driver);
   return std::get<1>(ops::linalg_svd(A, false, is_recorded(A)));
 }
 TensorRef eigvalsh(Tensor& A, std::string_view UPLO) { return std::get<0>(ops::linalg_eigh(A, UPLO, is_recorded(A))); }

@@ -1,4 +1,7 @@
-// The pseudoinverse from singular values, of which the small ones count as 0.
+// The pseudoinverse from singular values or eigenvalues, of which the small ones count as 0.
+#include <cmath>
+#include <vector>
+
 #include "generated/kernels/linalg/norms.h"
 #include "generated/kernels/linalg/spectral.h"
 #include "runtime/kernels/gemm.h"
@@ -10,7 +13,7 @@ using namespace lapack;
 
 namespace meta {
 
-TensorRef linalg_pinv(Tensor& A, Tensor&) {
+TensorRef linalg_pinv(Tensor& A, Tensor&, bool) {
   return empty_columns(extended(batch_sizes(A), {cols(A), rows(A)}), A.dtype(), A.device());
 }
 
@@ -18,7 +21,43 @@ TensorRef linalg_pinv(Tensor& A, Tensor&) {
 
 namespace kernels {
 
-void linalg_pinv(Tensor& A, Tensor& tolerance, Tensor& out) {
+namespace {
+
+/// out = V @ diag(1 / L) @ V.mH for the eigenvalues L whose size is above the limit.
+void hermitian_pinv(Tensor& A, Tensor& tolerance, Tensor& out) {
+  auto [L, V] = meta::linalg_eigh(A, "L", true);
+  linalg_eigh(A, "L", true, *L, *V);
+  const TensorRef limits = empty(batch_sizes(A), L->dtype());
+  copy_into(*limits, tolerance);
+  const int64_t n = rows(A);
+  visit_matrix(A.dtype(), [&]<class T>() {
+    std::vector<T> scaled(size_t(n * n), T{});
+    for (int64_t i = 0; i < batches(A); ++i) {
+      T* v = matrix_at<T>(*V, i);
+      const Real<T>* l = L->template data<Real<T>>() + i * n;
+      const Real<T> limit = limits->template data<Real<T>>()[i];
+      for (int64_t col = 0; col < n; ++col)
+        for (int64_t row = 0; row < n; ++row) {
+          const Real<T> factor = std::abs(l[col]) > limit ? 1 / l[col] : 0;
+          T& x = scaled[size_t(col * n + row)] = v[col * n + row];
+          if constexpr (kComplex<T>)
+            x = {x.re * factor, -x.im * factor};
+          else
+            x *= factor;
+        }
+      // Columns of V times rows of the conjugate that is scaled.
+      const Matrix left{reinterpret_cast<char*>(v), n, n, 1, n},
+          right{reinterpret_cast<char*>(scaled.data()), n, n, n, 1},
+          product{reinterpret_cast<char*>(matrix_at<T>(out, i)), n, n, 1, n};
+      gemm(A.dtype(), left, right, product);
+    }
+  });
+}
+
+}  // namespace
+
+void linalg_pinv(Tensor& A, Tensor& tolerance, bool hermitian, Tensor& out) {
+  if (hermitian) return hermitian_pinv(A, tolerance, out);
   auto [U, S, Vh] = meta::linalg_svd(A, false, true);
   linalg_svd(A, false, true, *U, *S, *Vh);
   const TensorRef limits = empty(batch_sizes(A), S->dtype());

@@ -187,6 +187,12 @@ def istft(self, n_fft, *args, **kwargs):
 
 
 @_method
+def lu(self, pivot=True, get_infos=False):
+    """See torch.lu."""
+    return vivace.functional.lu(self, pivot, get_infos)
+
+
+@_method
 def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
     """As torch.unique_consecutive."""
     return vivace.unique_consecutive(self, return_inverse, return_counts, dim)

@@ -312,3 +312,19 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
         for d, e in enumerate(edges):
             counts = counts / e.diff().reshape([1] * d + [-1] + [1] * (dims - d - 1))
     return _Histogramdd(counts, tuple(edges))
+
+
+@overridable
+def lu(A, pivot=True, get_infos=False, out=None):
+    """LU factors and pivots of linalg.lu_factor(), and LAPACK's codes if they are asked for."""
+    result = vivace.linalg.lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
+    result = result if get_infos else (result.LU, result.pivots)
+    if out is None:
+        return result
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(f"argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    if len(out) - int(get_infos) != 2:
+        raise TypeError(f"expected tuple of {2 + int(get_infos)} elements but got {len(out)}")
+    for target, value in zip(out, result, strict=True):
+        target.resize_as_(value).copy_(value)
+    return out

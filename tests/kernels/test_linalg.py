@@ -137,3 +137,64 @@ def test_nan_reads_as_singular() -> None:
         linalg.inv(a)
     with pytest.raises(linalg.LinAlgError, match="leading minor of order 2"):
         linalg.cholesky(a)
+
+
+def test_norms_of_matrices_with_an_empty_dim() -> None:
+    for sizes, orders in (((0, 3), (2, float("inf"), "fro", "nuc")), ((3, 0), (1, 2, "fro", "nuc"))):
+        for order in orders:
+            assert linalg.norm(vivace.ones(2, *sizes), order, (1, 2), keepdim=True).tolist() == [[[0.0]], [[0.0]]]
+    with pytest.raises(IndexError):
+        linalg.norm(vivace.ones(0, 3), -2)
+    for order in (None, 1, -2, float("inf")):
+        assert linalg.cond(vivace.ones(2, 0, 0), order).tolist() == [0, 0]
+
+
+def test_power_0_has_a_gradient() -> None:
+    x = vivace.full((2, 2), float("nan"), requires_grad=True)
+    power = linalg.matrix_power(x, 0)
+    assert power.tolist() == [[1, 0], [0, 1]]
+    assert vivace.autograd.grad(power.sum(), x)[0].eq(0).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_pseudoinverse_of_hermitian_matrices_reads_one_triangle(dtype: object) -> None:
+    a = hermitian(random(2, 4, 4, dtype=dtype))
+    close(linalg.pinv(a.tril(), hermitian=True), linalg.inv(a))
+    low = a[..., :2] @ a[..., :2].mH
+    close(linalg.pinv(low, rtol=1e-3, hermitian=True), linalg.pinv(low, rtol=1e-3))
+    if dtype in (vivace.float64, vivace.complex128):
+        assert gradcheck(
+            lambda x: linalg.pinv(hermitian(x), hermitian=True), random(3, 3, dtype=dtype).requires_grad_()
+        )
+    assert linalg.pinv(vivace.ones(0, 3), hermitian=True).shape == (3, 0)
+    assert linalg.matrix_rank(vivace.ones(0, 3), hermitian=True) == 0
+
+
+def test_second_derivatives_of_pseudoinverses_of_lower_rank() -> None:
+    factors = random(4, 2).requires_grad_(), random(2, 3).requires_grad_()
+    assert gradgradcheck(lambda a, b: linalg.pinv(a @ b), factors)
+    assert gradgradcheck(lambda a, b: linalg.pinv(a @ a.mT, hermitian=True), factors[:1] * 2)
+
+
+def test_lu_in_its_older_form() -> None:
+    a = random(2, 3, 3)
+    packed, pivots = vivace.lu(a)
+    close(packed, linalg.lu_factor(a).LU)
+    assert vivace.lu(vivace.zeros(2, 2), get_infos=True)[2] == 1
+    with pytest.raises(linalg.LinAlgError):
+        vivace.zeros(2, 2).lu()
+    out = vivace.empty(0), vivace.empty(0, dtype=vivace.int32)
+    assert vivace.lu(a.float(), out=out) is out and out[1].tolist() == pivots.tolist()
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(linalg.LinAlgError, match="diagonal element 2 is zero"):
+        vivace.cholesky_inverse(vivace.tensor([[1.0, 0], [0, 0]]))
+    for function in (linalg.svd, linalg.svdvals):
+        with pytest.raises(RuntimeError, match="driver"):
+            function(vivace.ones(2, 2), driver="gesvd")
+
+
+def test_einsum_of_integers_that_are_summed_first() -> None:
+    a, b = vivace.ones(1, 2, 3, dtype=vivace.int32), vivace.ones(3, dtype=vivace.int32)
+    assert vivace.einsum("...ik,...j->ij", a, b).tolist() == [[3, 3, 3]] * 2
