@@ -167,6 +167,17 @@ def test_exceptions_come_with_the_workers_traceback():
         next(iter(DataLoader(Numbers(), num_workers=1, worker_init_fn=lambda n: n / 0)))
 
 
+def test_an_exception_that_cannot_be_sent():
+    class LocalError(Exception):
+        pass
+
+    def fail_locally():
+        raise LocalError("here")
+
+    with pytest.raises(RuntimeError, match="LocalError: here"):
+        numbers(DataLoader(Numbers(action=fail_locally), num_workers=1))
+
+
 def test_a_batch_that_cannot_be_sent():
     with pytest.raises((AttributeError, TypeError, RuntimeError), match="worker process 0"):
         next(iter(DataLoader([1], num_workers=1, collate_fn=lambda batch: lambda: batch)))

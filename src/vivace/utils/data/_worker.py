@@ -120,5 +120,9 @@ def _pickled(message, where):
     try:
         return ForkingPickler.dumps(message)
     except Exception:
-        epoch, number, _ = message
-        return ForkingPickler.dumps((epoch, number, ExceptionWrapper(where)))
+        epoch, number, data = message
+        if isinstance(data, ExceptionWrapper):
+            data.kind = RuntimeError  # the class is one that only the worker knows
+        else:
+            data = ExceptionWrapper(where)
+        return ForkingPickler.dumps((epoch, number, data))
