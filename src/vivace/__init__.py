@@ -90,6 +90,8 @@ for _name in ("bartlett_window", "blackman_window", "hamming_window", "hann_wind
     globals()[_name] = lazy_function("vivace._spectral", _name)
 load = lazy_function("vivace.serialization", "load")
 save = lazy_function("vivace.serialization", "save")
+svd_lowrank = lazy_function("vivace._lowrank", "svd_lowrank")
+pca_lowrank = lazy_function("vivace._lowrank", "pca_lowrank")
 sparse_coo_tensor = lazy_function("vivace.sparse", "sparse_coo_tensor")
 spmm = lazy_function("vivace.sparse", "mm")
 vmap = lazy_function("vivace.func", "vmap")
