@@ -25,8 +25,13 @@ class _Loader(importlib.abc.Loader):
         module.__spec__ = self.spec  # the import system has put the alias's own in its place
 
 
+_STARTERS = ("multiprocessing.popen_spawn_posix", "multiprocessing.popen_forkserver")
+
+
 class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
+        if name in _STARTERS:  # the first process that does not fork is about to be started
+            importlib.import_module("vivace.multiprocessing._children").tell_children()
         top, dot, rest = name.partition(".")
         if top != "torch":
             return None
