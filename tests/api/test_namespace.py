@@ -129,3 +129,9 @@ def test_a_number_may_come_first(module: Any) -> None:
     w = module.ones(2, requires_grad=True)
     module.multiply(3, w).sum().backward()
     assert w.grad.tolist() == [3.0, 3.0]
+
+
+def test_a_singular_matrix_has_two_names(module: Any) -> None:
+    with pytest.raises(module.linalg.LinAlgError) as caught:
+        module.linalg.inv(module.zeros(2, 2))
+    assert caught.type is module._C._LinAlgError
