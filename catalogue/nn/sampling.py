@@ -54,6 +54,7 @@ max_unpool = op(
     "_max_unpool(Tensor input, Tensor indices, int[] output_size) -> Tensor",
     kernel="max_unpool",
     namespace="nn.functional",
+    autocast="float32",
     grad=lambda g, indices: (cpp.max_pool_backward_backward(g, indices), None),
     doc="Zeros of output_size with the elements of each image at their indices.",
 )
@@ -62,6 +63,7 @@ fractional_max_pool = op(
     " -> (Tensor, Tensor)",
     kernel="fractional_max_pool",
     namespace="nn.functional",
+    autocast="float32",
     nondiff=(1,),
     grad=lambda g0, y1, input_sizes: (g0.max_pool_backward(y1, input_sizes), None),
     doc="Largest element of each of output_size windows, whose places the random numbers choose, and its index.",

@@ -38,6 +38,8 @@ FLOAT32 = {
     "prod": lambda d: t(2, dtype=d).prod(),
     "trace": lambda d: t(2, 2, dtype=d).trace(),
     "avg_pool3d": lambda d: F.avg_pool3d(t(1, 1, 2, 2, 2, dtype=d), 2),
+    "max_unpool2d": lambda d: F.max_unpool2d(t(1, 1, 1, 1, dtype=d), torch.zeros(1, 1, 1, 1, dtype=torch.int64), 2),
+    "cdist": lambda d: torch.cdist(t(2, 2, dtype=d), t(2, 2, dtype=d)),
     "reflect": lambda d: F.pad(t(1, 1, 4, dtype=d), (1, 1), mode="reflect"),
     "inverse": lambda d: torch.eye(2, dtype=d).inverse(),
     "svd": lambda d: torch.linalg.svd(t(2, 2, dtype=d))[1],
