@@ -63,22 +63,16 @@ class Writer(pickle._Pickler):
         return NotImplemented
 
     def save_global(self, obj, name=None):
-        if isinstance(obj, _StorageType):
-            module = obj.module
-        else:
-            name = name or getattr(obj, "__qualname__", None) or obj.__name__
-            module = _public_home(obj, name, pickle.whichmodule(obj, name))
-        package, dot, rest = module.partition(".")
-        if package not in ("vivace", "torch"):
+        module, name = (obj.module, name) if isinstance(obj, _StorageType) else public_name(obj, name)
+        if module.partition(".")[0] != "torch":
             super().save_global(obj, name)
             return
-        public = f"torch{dot}{rest}"
         if self.proto >= 4:
-            self.save(public)
+            self.save(module)
             self.save(name)
             self.write(pickle.STACK_GLOBAL)
         else:
-            self.write(pickle.GLOBAL + f"{public}\n{name}\n".encode())
+            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
         self.memoize(obj)
 
     def save_class(self, obj):
@@ -90,8 +84,15 @@ class Writer(pickle._Pickler):
     dispatch = {**pickle._Pickler.dispatch, type: save_class, types.FunctionType: save_global}
 
 
+def public_name(obj, name=None):
+    """The module and the name under which a pickle holds a class or function: of vivace's, those that PyTorch knows."""
+    name = name or getattr(obj, "__qualname__", None) or obj.__name__
+    package, dot, rest = _public_home(obj, name, pickle.whichmodule(obj, name)).partition(".")
+    return ("torch" if package == "vivace" else package) + dot + rest, name
+
+
 def _public_home(obj, name, module):
-    """The module in which PyTorch has what vivace keeps in a private one."""
+    """The module that offers what vivace keeps in a private one."""
     package, private, _ = module.partition("._")
     if not private or module == _utils.__name__:
         return module
@@ -164,7 +165,7 @@ class Reader(pickle.Unpickler):
         return obj
 
 
-allowed = {}  # what add_safe_globals has added: name -> object
+allowed = {}  # what add_safe_globals has added: the name in pickles -> object
 
 
 def _latin1(text, encoding):
@@ -214,9 +215,6 @@ class SafeReader(pickle._Unpickler):
         for known in (_SAFE, allowed):
             if full in known:
                 return known[full]
-        ours = full.replace("torch", "vivace", 1) if module.partition(".")[0] == "torch" else full
-        if ours in allowed:
-            return allowed[ours]
         raise pickle.UnpicklingError(f"Unsupported global: GLOBAL {full} was not an allowed global by default.")
 
     def load_build(self):

@@ -13,7 +13,7 @@ import sys
 import zipfile
 
 from vivace import _C
-from vivace._pickle import Reader, SafeReader, Writer, allowed
+from vivace._pickle import Reader, SafeReader, Writer, allowed, public_name
 from vivace.storage import UntypedStorage
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
@@ -180,4 +180,4 @@ def safe_globals(safe_globals):
 def _name_of(g):
     if isinstance(g, tuple):  # (object, name)
         return g[1]
-    return f"{g.__module__}.{g.__qualname__}"
+    return ".".join(public_name(g))

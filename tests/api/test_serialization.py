@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import io
+import operator
 import pickle
 import pickletools
 import zipfile
@@ -133,6 +134,19 @@ def test_safe_globals(module: Any) -> None:
         assert round_trip(module, collections.deque([1, 2])) == collections.deque([1, 2])
     with pytest.raises(pickle.UnpicklingError):
         round_trip(module, collections.deque([1, 2]))
+
+
+def test_safe_globals_of_torch(module: Any) -> None:
+    nn = module.nn
+    layer = nn.TransformerEncoderLayer(4, 2, 8)
+    names = ("activation.MultiheadAttention", "dropout.Dropout", "linear.Linear", "normalization.LayerNorm")
+    names += ("linear.NonDynamicallyQuantizableLinear", "transformer.TransformerEncoderLayer")
+    modules = [operator.attrgetter(name)(nn.modules) for name in names]
+    with module.serialization.safe_globals([nn.functional.relu, *modules]):
+        assert nn.functional.relu in module.serialization.get_safe_globals()
+        back = round_trip(module, layer.eval())
+    x = module.rand(1, 3, 4)
+    assert back(x).tolist() == layer(x).tolist()
 
 
 def test_map_location(module: Any) -> None:
