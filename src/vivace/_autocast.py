@@ -4,6 +4,7 @@ Which operator chooses what stands in the catalogue (`autocast=`). Only the CPU 
 other devices is remembered, and has no effect.
 """
 
+import functools
 import warnings
 
 from vivace import _C
@@ -122,8 +123,6 @@ class autocast:
         set_autocast_cache_enabled(cache)
 
     def __call__(self, function):
-        import functools  # not where vivace is imported: it would take a tenth of the time
-
         @functools.wraps(function)
         def call(*args, **kwargs):
             with self:
