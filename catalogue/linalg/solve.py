@@ -97,9 +97,18 @@ cholesky_inverse = composite(
     samples=positive,
     doc="The inverse of A = L @ L.mH (or L.mH @ L).",
 )
+op(
+    "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, bool adjoint) -> Tensor",
+    kernel="linalg_lu_solve",
+    namespace="private",
+    dtypes=LAPACK,
+    differentiable=("LU", "B"),
+    grad=lambda g, LU, pivots, y, adjoint, needs: cpp.lu_solve_backward(g, LU, pivots, y, adjoint, needs),
+    doc="The batches of LU, pivots and B are the same.",
+)
 linalg_lu_solve = composite(
     "lu_solve.linalg(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
-    kernel="linalg_lu_solve",
+    kernel="lu_solve_sides",
     namespace="linalg",
     out=True,
     dtypes=LAPACK,

@@ -155,32 +155,20 @@ std::tuple<TensorRef, TensorRef, TensorRef> linalg_lu(Tensor& A, bool pivot) {
   return lu_unpack(*LU, *pivots, true, true);
 }
 
-TensorRef linalg_lu_solve(Tensor& LU, Tensor& pivots, Tensor& B, bool left, bool adjoint) {
+TensorRef lu_solve_sides(Tensor& LU, Tensor& pivots, Tensor& B, bool left, bool adjoint) {
   check_square(LU, "torch.linalg.lu_solve", "LU");
   check_matrices(B, "torch.linalg.lu_solve", "B");
   check_pair(LU, B, left, "torch.linalg.lu_solve");
   if (pivots.dtype() != DType::Int32) fail("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
-  if (!left) {
-    // X A = B is A.mH X.mH = B.mH.
-    const TensorRef side = ops::mH(B);
-    return ops::mH(*linalg_lu_solve(LU, pivots, *side, true, !adjoint));
-  }
-  const int64_t n = rows(LU);
-  const Dims batch = broadcast_sizes(batch_sizes(LU), batch_sizes(B));
-  const Dims sizes = extended(batch, {n, cols(B)});
-  const TensorRef order = ops::pivots_to_permutation(pivots, n);
-  const TensorRef index = ops::expand(*ops::unsqueeze(*order, -1), sizes, false);
-  const TensorRef right = ops::expand(B, sizes, false);
-  if (!adjoint) {
-    const TensorRef permuted = ops::gather(*right, -2, *index);
-    const TensorRef half = triangular(LU, *permuted, false, true, true);
-    return triangular(LU, *half, true);
-  }
-  const TensorRef flipped = ops::mH(LU);
-  const TensorRef half = triangular(*flipped, *right, false);
-  const TensorRef x = triangular(*flipped, *half, true, true, true);
-  return ops::scatter_add(*ops::zeros(sizes, B.dtype(), B.device()), -2, *index, *x);
+  if (pivots.dim() != LU.dim() - 1 || pivots.size(-1) != rows(LU))
+    fail("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix");
+  // X A = B is A.mH X.mH = B.mH.
+  const TensorRef sides = left ? TensorRef::share(&B) : ops::mH(B);
+  const Dims batch = broadcast_sizes(batch_sizes(LU), batch_sizes(*sides));
+  const TensorRef order = ops::expand(pivots, extended(batch, {rows(LU)}), false);
+  const TensorRef x = ops::linalg_lu_solve(*with_batch(LU, batch), *order, *with_batch(*sides, batch), adjoint == left);
+  return left ? x : ops::mH(*x);
 }
-TensorRef lu_solve(Tensor& self, Tensor& LU, Tensor& pivots) { return linalg_lu_solve(LU, pivots, self, true, false); }
+TensorRef lu_solve(Tensor& self, Tensor& LU, Tensor& pivots) { return lu_solve_sides(LU, pivots, self, true, false); }
 
 }  // namespace vivace::composite

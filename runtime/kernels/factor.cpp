@@ -66,6 +66,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> linalg_lu_factor_ex(Tensor& A, bool 
 TensorRef linalg_solve_triangular(Tensor& A, Tensor& B, bool, bool, bool) {
   return empty_columns(B.sizes(), A.dtype(), A.device());
 }
+TensorRef linalg_lu_solve(Tensor&, Tensor&, Tensor& B, bool) { return empty_columns(B.sizes(), B.dtype(), B.device()); }
 TensorRef linalg_det(Tensor& A) {
   check_square(A, "linalg.det");
   return empty(batch_sizes(A), A.dtype(), A.device());
@@ -125,6 +126,25 @@ void linalg_solve_ex(Tensor& A, Tensor& B, bool check_errors, Tensor& out, Tenso
     check_info(info, "linalg.solve", [](int code) {
       return str("The solver failed because the input matrix is singular.", code < 0 ? " (illegal value)" : "");
     });
+}
+
+void linalg_lu_solve(Tensor& LU, Tensor& pivots, Tensor& B, bool adjoint, Tensor& out) {
+  copy_into(out, B);
+  const TensorRef factors = copy_columns(LU), order = contiguous(pivots);
+  const int n = int(rows(LU)), k = int(cols(B)), ld = leading(n);
+  if (out.numel() == 0) return;
+  for (int64_t i = 0; i < order->numel(); ++i)
+    if (const int at = order->data<int32_t>()[i]; at < 1 || at > n)
+      fail("Pivots given to lu_solve must all be greater or equal to 1 and at most ", n, ", but found ", at);
+  visit_matrix(out.dtype(), [&]<class T>() {
+    const auto solve = getrs<T>();
+    const char trans = !adjoint ? 'N' : kComplex<T> ? 'C' : 'T';
+    parallel_for(0, batches(out), grain(n), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        solve(blas::kColMajor, trans, n, k, matrix_at<T>(*factors, i), ld, order->data<int32_t>() + i * n,
+              matrix_at<T>(out, i), ld);
+    });
+  });
 }
 
 void linalg_cholesky_ex(Tensor& A, bool upper, bool check_errors, Tensor& out, Tensor& info) {

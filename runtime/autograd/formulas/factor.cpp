@@ -40,8 +40,8 @@ Var adjugate_times(Tensor& g, Tensor& A) {
   const Var unit = diagonal_matrix(ops::ones_like(*diagonal));
   const Var sign = ops::linalg_det(*permute_rows(unit, *order, true));
   const TensorRef scale = ops::mul_Tensor(g, *conj(product * sign));
-  return ops::lu_solve_linalg(
-      *regular, *pivots, *diagonal_matrix(ops::mul_Tensor(*column(scale), *ops::ones_like(*diagonal))), true, true);
+  return ops::linalg_lu_solve(*regular, *pivots,
+                              *diagonal_matrix(ops::mul_Tensor(*column(scale), *ops::ones_like(*diagonal))), true);
 }
 
 }  // namespace
@@ -98,6 +98,21 @@ std::tuple<TensorRef, TensorRef> solve_backward(Tensor& g, Tensor& A, Tensor& y,
   TensorRef gA;
   if (wants(needs, 0)) gA = -mm(gB, adjoint(y));
   return {std::move(gA), gB};
+}
+
+std::tuple<TensorRef, TensorRef> lu_solve_backward(Tensor& g, Tensor& LU, Tensor& pivots, Tensor& y, bool adjoint_,
+                                                   Needs needs) {
+  // A = P M with M = L U: the solution is inv(M) P.mT B, or P inv(M.mH) B.
+  const Var gB = ops::linalg_lu_solve(LU, pivots, g, !adjoint_);
+  TensorRef gLU;
+  if (wants(needs, 0)) {
+    const TensorRef permutation = ops::pivots_to_permutation(pivots, LU.size(-1));
+    const Var gM = adjoint_ ? -mm(permute_rows(y, *permutation, false), adjoint(gB))
+                            : -mm(permute_rows(gB, *permutation, false), adjoint(y));
+    const Var unit = diagonal_matrix(ops::ones_like(*diagonal_of(LU)));
+    gLU = tril(mm(gM, adjoint(triu(LU))), -1) + triu(mm(adjoint(tril(LU, -1) + unit), gM));
+  }
+  return {std::move(gLU), gB};
 }
 
 std::tuple<TensorRef, TensorRef> solve_triangular_backward(Tensor& g, Tensor& A, Tensor& y, bool upper, bool left,
