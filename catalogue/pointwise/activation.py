@@ -89,7 +89,7 @@ hardswish = _activation(
 
 def _gelu(a, approximate):
     if approximate == "none":
-        return a * 0.5 * (1 + m.erf(a * _ROOT_HALF))
+        return a * 0.5 * (1 + m.erf_short(a * _ROOT_HALF))
     return a * 0.5 * (1 + m.tanh(_ROOT_2_OVER_PI * (a + _CUBIC * (a * a * a))))
 
 

@@ -31,7 +31,7 @@ def _crosses(rest, b):
 
 def _floor_integer(a, b):
     quotient = idiv(a, b)
-    return where(_crosses(irem(a, b), b), quotient - 1, quotient)
+    return where(_crosses(a - quotient * b, b), quotient - 1, quotient)
 
 
 def _mode(a, b, rounding_mode):

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from catalogue import math as m
 from catalogue.dtypes import all_dtypes, floating, int_to_float, real, real_or_bool
 from catalogue.kinds import binary, composite, pointwise, unary
 from catalogue.samples import pairs
 from codegen.complex_expr import make
-from codegen.primitives import copy_sign, imaginary_part, largest, number, real_part, scalar
+from codegen.primitives import copy_sign, imaginary_part, largest, number, real_part
 
 INF = float("inf")
 
@@ -238,7 +239,7 @@ nextafter = binary(
     "nextafter",
     overloads={"": "TT"},
     dtypes=floating - {"Float16", "BFloat16"},
-    kernel=lambda a, b: scalar("nextafter", a, b),
+    kernel=lambda a, b: m.nextafter(a, b),
     grad=lambda g, a: (g, g * 0),
     samples=pairs(),
     doc="The next number after a in the direction of b.",

@@ -93,6 +93,10 @@ VIVACE_INLINE To bitcast(From x) {
 }
 VIVACE_INLINE u32 bits(f32 x) { return reinterpret_cast<u32>(x); }
 VIVACE_INLINE u64 bits(f64 x) { return reinterpret_cast<u64>(x); }
+VIVACE_INLINE u32 bits(i32 x) { return u32(x); }
+VIVACE_INLINE u64 bits(i64 x) { return u64(x); }
+VIVACE_INLINE u64 bits(u64 x) { return x; }
+VIVACE_INLINE u8 bits(u8 x) { return x; }
 inline constexpr uint32_t kSign32 = 0x80000000u;
 inline constexpr uint64_t kSign64 = 0x8000000000000000u;
 
@@ -176,21 +180,23 @@ VIVACE_INLINE f64 scale_twice(f64 x, i64 n) {
   return x * bitcast<f64>((half + 1023) << 52) * bitcast<f64>((n - half + 1023) << 52);
 }
 
+/// Whether b is a count of bits below the width.
+template <class V>
+VIVACE_INLINE auto is_shift(V b) {
+  using T = Element<V>;
+  return b >= T(0) && b < T(8 * sizeof(T));
+}
 template <class V>
 VIVACE_INLINE V bitwise_left_shift(V a, V b) {
   using T = Element<V>;
-  constexpr T kWidth = T(8 * sizeof(T));
-  V r{};
-  for (int l = 0; l < lanes<T>; ++l) r[l] = b[l] >= 0 && b[l] < kWidth ? T(uint64_t(a[l]) << b[l]) : T(0);
-  return r;
+  constexpr T kLast = T(8 * sizeof(T) - 1);
+  return is_shift(b) ? V(bits(a) << bits(b & kLast)) : V{};
 }
 template <class V>
 VIVACE_INLINE V bitwise_right_shift(V a, V b) {
   using T = Element<V>;
-  constexpr T kWidth = T(8 * sizeof(T));
-  V r{};
-  for (int l = 0; l < lanes<T>; ++l) r[l] = b[l] >= 0 && b[l] < kWidth ? T(a[l] >> b[l]) : a[l] < 0 ? T(-1) : T(0);
-  return r;
+  constexpr T kLast = T(8 * sizeof(T) - 1);
+  return a >> (is_shift(b) ? b & kLast : V{} + kLast);
 }
 
 }  // namespace
