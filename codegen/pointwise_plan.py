@@ -29,8 +29,8 @@ AGNOSTIC = frozenset(
 """What unsigned and signed 64-bit integers compute alike."""
 HOT_SIZE = 5
 """Integer bodies up to this many operations get loops of their own for int32 and uint8; others compute in int64."""
-PER_LANE = frozenset({"idiv", "irem", "bitwise_left_shift", "bitwise_right_shift", "scalar"})
-"""What has no vector instruction."""
+PER_LANE = frozenset({"idiv", "irem", "scalar"})
+"""What has no vector instruction for int32 and smaller."""
 USE_DEFAULT, UNSUPPORTED = "kUseDefault", "kUnsupported"
 
 

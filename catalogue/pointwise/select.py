@@ -225,6 +225,16 @@ nan_to_num = unary(
     writes=(),
     doc="NaN and infinities replaced by numbers (0 and the largest finite ones by default).",
 )
+without_nan = unary(
+    "without_nan",
+    namespace="private",
+    inplace=False,
+    out=False,
+    dtypes=all_dtypes,
+    kernel=lambda a: where(a != a, 0, a),
+    grad=lambda g, a: where(a != a, 0, g),
+    doc="a, or 0 where it is NaN.",
+)
 copysign = binary(
     "copysign",
     result=int_to_float,

@@ -9,7 +9,7 @@ from codegen import expr as ex
 from codegen import primitives as p
 from codegen.expr import Expr
 from codegen.model import Where
-from codegen.pointwise_plan import PER_LANE, Loop
+from codegen.pointwise_plan import Loop
 from codegen.render import render
 
 ELEMENT = {"f32": "float", "f64": "double", "i32": "int32_t", "i64": "int64_t", "u8": "uint8_t", "u64": "uint64_t"} | {
@@ -48,7 +48,7 @@ def _module(where: Where) -> str:
 def _sets(loop: Loop) -> str:
     """Which instruction sets it is compiled for: floating loops for all, integer and complex ones not for AVX-512."""
     ops = {n.op for n in ex.nodes(loop.body)}
-    if ops & PER_LANE or loop.type == "u64":
+    if "scalar" in ops or loop.type == "u64":
         return "base"
     return "all" if loop.type in p.FLOATING else "int"
 

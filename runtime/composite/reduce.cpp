@@ -21,7 +21,6 @@ using DimList = std::optional<IntList>;
 Scalar correction_of(bool unbiased) { return Scalar(unbiased ? 1 : 0); }
 
 /// The elements with NaN replaced by 0.
-TensorRef without_nan(Tensor& self) { return ops::masked_fill_Scalar(self, *ops::isnan(self), 0); }
 
 }  // namespace
 
@@ -53,14 +52,14 @@ std::tuple<TensorRef, TensorRef> std_mean_dim(Tensor& self, DimList dim, bool un
 TensorRef nansum(Tensor& self, DimList dim, bool keepdim, Dtype dtype) {
   if (is_complex(self.dtype())) fail("nansum does not support complex inputs");
   if (!is_floating(self.dtype())) return ops::sum_dim_IntList(self, dim, keepdim, dtype);
-  return ops::sum_dim_IntList(*without_nan(self), dim, keepdim, dtype);
+  return ops::sum_dim_IntList(*ops::without_nan(self), dim, keepdim, dtype);
 }
 TensorRef nanmean(Tensor& self, DimList dim, bool keepdim, Dtype dtype) {
   if (!is_differentiable(self.dtype()))
     fail("nanmean(): expected input to have floating point or complex dtype but got ", self.dtype());
   const TensorRef present = ops::logical_not(*ops::isnan(self));
   const TensorRef count = ops::sum_dim_IntList(*present, dim, keepdim, std::nullopt);
-  const TensorRef total = ops::sum_dim_IntList(*without_nan(self), dim, keepdim, dtype);
+  const TensorRef total = ops::sum_dim_IntList(*ops::without_nan(self), dim, keepdim, dtype);
   return ops::div_Tensor(*total, *count);
 }
 

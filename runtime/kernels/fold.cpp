@@ -149,7 +149,19 @@ struct IntFold {
         return f([](T a, T b) { return join(Fold::Sum, a, b); });
     }
   }
+  /// The vector loops for this kind, if there are any.
+  const IntReduceLoops* vectorised() const {
+    if (!std::is_same_v<T, int64_t> && kind != Fold::Sum) return nullptr;
+    return kind == Fold::Sum   ? &loops().sum
+           : kind == Fold::Max ? &loops().max
+           : kind == Fold::Min ? &loops().min
+                               : nullptr;
+  }
   void inner(const T* p, int64_t n, T& acc) const {
+    if (const IntReduceLoops* v = vectorised()) {
+      acc = T(v->inner(reinterpret_cast<const int64_t*>(p), n, int64_t(acc)));
+      return;
+    }
     with_kind([&](auto combine) {
       T total = acc;
       for (int64_t i = 0; i < n; ++i) total = combine(total, p[i]);
@@ -157,6 +169,8 @@ struct IntFold {
     });
   }
   void outer(const T* p, int64_t rows, int64_t step, int64_t columns, T* accs) const {
+    if (const IntReduceLoops* v = vectorised())
+      return v->outer(reinterpret_cast<const int64_t*>(p), rows, step, columns, reinterpret_cast<int64_t*>(accs));
     with_kind([&](auto combine) {
       for (int64_t r = 0; r < rows; ++r)
         for (int64_t c = 0; c < columns; ++c) accs[c] = combine(accs[c], p[r * step + c]);

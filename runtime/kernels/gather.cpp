@@ -49,9 +49,9 @@ int64_t checked(const char* op, int64_t index, int64_t size) {
 
 /// Throws unless all n indices fit.
 void check_run(const char* op, const int64_t* index, int64_t n, int64_t size) {
-  int64_t signs = 0;  // negative if an index, or its distance from the last place, is
-  for (int64_t i = 0; i < n; ++i) signs |= index[i] | (size - 1 - index[i]);
-  for (int64_t i = 0; signs < 0 && i < n; ++i) checked(op, index[i], size);
+  if (move_loops().all_below(index, n, size)) [[likely]]
+    return;
+  for (int64_t i = 0; i < n; ++i) checked(op, index[i], size);
 }
 
 /// f(element of self, element of other) along a run of `positions`; `step`: bytes between self's elements along dim.

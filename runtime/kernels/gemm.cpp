@@ -7,6 +7,7 @@
 
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/blas.h"
+#include "runtime/kernels/copy.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/move_loops.h"
 #include "runtime/parallel/parallel.h"
@@ -139,19 +140,33 @@ void complex_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Complex<T> 
 /// Half types: operands are widened once, the sums are made in float, and the result is rounded once.
 template <class T>
 void half_gemm(const Matrix& a, const Matrix& b, const Matrix& c, float alpha, float beta) {
+  constexpr DType kType = std::is_same_v<T, Half> ? DType::Float16 : DType::BFloat16;
   const auto widened = [](const Matrix& m, std::unique_ptr<float[]>& buffer) -> Matrix {
     buffer = scratch<float>(m.rows * m.cols + 1);
     const T* p = reinterpret_cast<const T*>(m.data);
-    for (int64_t i = 0; i < m.rows; ++i)
-      for (int64_t j = 0; j < m.cols; ++j) buffer[i * m.cols + j] = to_float(p[i * m.row_stride + j * m.col_stride]);
-    return {reinterpret_cast<char*>(buffer.get()), m.rows, m.cols, m.cols, 1};
+    const bool by_columns = m.row_stride == 1 && m.col_stride != 1;  // the copy is laid out as the matrix is
+    const int64_t lines = by_columns ? m.cols : m.rows, length = by_columns ? m.rows : m.cols,
+                  line_step = by_columns ? m.col_stride : m.row_stride, step = by_columns ? 1 : m.col_stride;
+    for (int64_t i = 0; i < lines; ++i)
+      convert_run(DType::Float32, reinterpret_cast<char*>(buffer.get() + i * length), sizeof(float), kType,
+                  reinterpret_cast<const char*>(p + i * line_step), step * int64_t(sizeof(T)), length);
+    const Matrix wide{reinterpret_cast<char*>(buffer.get()), lines, length, length, 1};
+    return by_columns ? wide.transposed() : wide;
   };
   std::unique_ptr<float[]> x, y, z;
-  const Matrix wide_a = widened(a, x), wide_b = widened(b, y), wide_c = widened(c, z);
-  float_gemm<float>(wide_a, wide_b, wide_c, alpha, beta);
-  T* out = reinterpret_cast<T*>(c.data);
+  const Matrix wide_a = widened(a, x), wide_b = widened(b, y);
+  Matrix sums = c;
+  if (beta != 0) {
+    sums = widened(c, z);
+  } else {
+    z = scratch<float>(c.rows * c.cols + 1);
+    sums = {reinterpret_cast<char*>(z.get()), c.rows, c.cols, c.cols, 1};
+  }
+  float_gemm<float>(wide_a, wide_b, sums, alpha, beta);
   for (int64_t i = 0; i < c.rows; ++i)
-    for (int64_t j = 0; j < c.cols; ++j) out[i * c.row_stride + j * c.col_stride] = narrow<T>(z[i * c.cols + j]);
+    convert_run(kType, c.data + i * c.row_stride * int64_t(sizeof(T)), c.col_stride * int64_t(sizeof(T)), DType::Float32,
+                sums.data + i * sums.row_stride * int64_t(sizeof(float)), sums.col_stride * int64_t(sizeof(float)),
+                c.cols);
 }
 
 Matrix rows_of(const Matrix& m, size_t item, int64_t first, int64_t n) {

@@ -54,7 +54,7 @@ void for_slices(const char* op, Tensor& out, int64_t dim, const Tensor& index, c
   const TensorRef to = contiguous(out);  // out itself, or a copy that is written back
   const Slabs slabs(out.sizes(), d);
   const int64_t n = at->numel(), *indices = at->data<int64_t>();
-  for (int64_t k = 0; k < n; ++k) kernels::checked_index(indices[k], slabs.size, false, op);
+  kernels::check_indices(indices, n, slabs.size, op);
   for (int64_t o = 0; o < slabs.outer; ++o)
     for (int64_t k = 0; k < n; ++k)
       f(to->data<T>() + (o * slabs.size + indices[k]) * slabs.inner, from->data<T>() + (o * n + k) * slabs.inner,
@@ -145,11 +145,33 @@ void index_select(Tensor& self, int64_t dim, Tensor& index, Tensor& out) {
   const TensorRef at = as_index(index), from = contiguous(self);
   const Slabs slabs(self.sizes(), d);
   const int64_t n = at->numel(), *indices = at->data<int64_t>(), bytes = slabs.inner * int64_t(self.item_size());
-  for (int64_t k = 0; k < n; ++k) checked_index(indices[k], slabs.size, false, "index_select");
-  parallel_for(0, slabs.outer * n, std::max<int64_t>(1, 65536 / bytes), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      std::memcpy(out.raw() + i * bytes, from->raw() + (i / n * slabs.size + indices[i % n]) * bytes, size_t(bytes));
-  });
+  check_indices(indices, n, slabs.size, "index_select");
+  // kBytes: of a slice, where it is as short as an element.
+  const auto copy_slices = [&]<int64_t kBytes>() {
+    const int64_t size = kBytes ? kBytes : bytes;
+    parallel_for(0, slabs.outer * n, std::max<int64_t>(1, 65536 / bytes), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end;) {
+        const int64_t slab = i / n, first = i - slab * n, last = std::min(n, end - slab * n);
+        const char* source = from->raw() + slab * slabs.size * size;
+        char* to = out.raw() + slab * n * size;
+        for (int64_t k = first; k < last; ++k)
+          std::memcpy(to + k * size, source + indices[k] * size, size_t(kBytes ? kBytes : size));
+        i = slab * n + last;
+      }
+    });
+  };
+  switch (bytes) {
+    case 1:
+      return copy_slices.template operator()<1>();
+    case 2:
+      return copy_slices.template operator()<2>();
+    case 4:
+      return copy_slices.template operator()<4>();
+    case 8:
+      return copy_slices.template operator()<8>();
+    default:
+      return copy_slices.template operator()<0>();
+  }
 }
 
 void index_add(Tensor& self, int64_t dim, Tensor& index, Tensor& source, const Scalar& alpha, Tensor& out) {
@@ -191,7 +213,11 @@ void take(Tensor& self, Tensor& index, Tensor& out) {
   visit_bits(self.dtype(), [&]<class T>() {
     const T* p = from->data<T>();
     T* to = out.data<T>();
-    for (int64_t i = 0; i < out.numel(); ++i) to[i] = p[checked_index(indices[i], size, true, "take")];
+    const int64_t n = out.numel();
+    if (move_loops().all_below(indices, n, size)) [[likely]]
+      for (int64_t i = 0; i < n; ++i) to[i] = p[indices[i]];
+    else
+      for (int64_t i = 0; i < n; ++i) to[i] = p[checked_index(indices[i], size, true, "take")];
   });
 }
 void put(Tensor& self, Tensor& index, Tensor& source, bool accumulate, Tensor& out) {

@@ -10,108 +10,7 @@
 namespace vivace {
 namespace {
 
-using kernels::ElementLoss;
-
-struct Options {
-  double p = 0;  // beta or delta
-};
-
-template <class T>
-T sign(T x) {
-  return T((x > 0) - (x < 0));
-}
-
-// value(x, y): of one pair; slope(x, y): its derivative by x; target_slope: by y.
-struct Mse {
-  template <class T>
-  static T value(T x, T y, const Options&) {
-    return (x - y) * (x - y);
-  }
-  template <class T>
-  static T slope(T x, T y, const Options&) {
-    return 2 * (x - y);
-  }
-  template <class T>
-  static T target_slope(T x, T y, const Options&) {
-    return 2 * (y - x);
-  }
-};
-struct L1 {
-  template <class T>
-  static T value(T x, T y, const Options&) {
-    return std::fabs(x - y);
-  }
-  template <class T>
-  static T slope(T x, T y, const Options&) {
-    return sign(x - y);
-  }
-  template <class T>
-  static T target_slope(T x, T y, const Options&) {
-    return sign(y - x);
-  }
-};
-struct SmoothL1 {
-  template <class T>
-  static T value(T x, T y, const Options& o) {
-    const T d = std::fabs(x - y), beta = T(o.p);
-    return d < beta ? d * d / beta * T(0.5) : d - beta * T(0.5);
-  }
-  template <class T>
-  static T slope(T x, T y, const Options& o) {
-    const T d = x - y, beta = T(o.p);
-    return std::fabs(d) < beta ? d / beta : sign(d);
-  }
-  template <class T>
-  static T target_slope(T x, T y, const Options& o) {
-    return -slope(x, y, o);
-  }
-};
-struct Huber {
-  template <class T>
-  static T value(T x, T y, const Options& o) {
-    const T d = std::fabs(x - y), delta = T(o.p);
-    return d <= delta ? d * d * T(0.5) : delta * (d - delta * T(0.5));
-  }
-  template <class T>
-  static T slope(T x, T y, const Options& o) {
-    const T d = x - y, delta = T(o.p);
-    return d < -delta ? -delta : d > delta ? delta : d;
-  }
-  template <class T>
-  static T target_slope(T x, T y, const Options& o) {
-    return -slope(x, y, o);
-  }
-};
-
-template <class F>
-void visit_loss(ElementLoss loss, F&& f) {
-  switch (loss) {
-    case ElementLoss::Mse:
-      return f.template operator()<Mse>();
-    case ElementLoss::L1:
-      return f.template operator()<L1>();
-    case ElementLoss::SmoothL1:
-      return f.template operator()<SmoothL1>();
-    case ElementLoss::Huber:
-      return f.template operator()<Huber>();
-  }
-}
-
-/// Eight running sums a block, blocks added in double: as accurate as a pairwise sum, and vectorised.
-template <class L, class T>
-double sum_values(const T* x, const T* y, int64_t n, const Options& o) {
-  double total = 0;
-  for (int64_t start = 0; start < n; start += 4096) {
-    const int64_t end = std::min(n, start + 4096);
-    T lanes[8] = {};
-    int64_t i = start;
-    for (; i + 8 <= end; i += 8)
-      for (int64_t j = 0; j < 8; ++j) lanes[j] += L::template value<T>(x[i + j], y[i + j], o);
-    for (; i < end; ++i) lanes[0] += L::template value<T>(x[i], y[i], o);
-    for (int64_t j = 0; j < 8; ++j) total += double(lanes[j]);
-  }
-  return total;
-}
+using dense::ElementLoss;
 
 /// t broadcast to sizes, contiguous, in dtype.
 TensorRef expanded(Tensor& t, IntList sizes, DType dtype) {
@@ -166,7 +65,7 @@ static TensorRef loss_result(const char* op, Tensor& input, Tensor& target, Redu
   return empty(IntList(), dtype, input.device());
 }
 
-static void run_loss(ElementLoss loss, Tensor& input, Tensor& target, Reduction reduction, const Options& options,
+static void run_loss(ElementLoss loss, Tensor& input, Tensor& target, Reduction reduction, double parameter,
                      Tensor& out) {
   const DType compute = compute_of(out.dtype());
   const bool same =
@@ -176,23 +75,18 @@ static void run_loss(ElementLoss loss, Tensor& input, Tensor& target, Reduction 
   const int64_t n = x->numel();
   RowBuffer buffer(out, out.dim(), compute);
   visit_compute(compute, "loss", [&]<class T>() {
-    visit_loss(loss, [&]<class L>() {
-      const T *a = x->data<T>(), *b = y->data<T>();
-      T* result = buffer.rows().data<T>();
-      if (reduction == Reduction::None) {
-        for (int64_t i = 0; i < n; ++i) result[i] = L::template value<T>(a[i], b[i], options);
-        return;
-      }
-      const double sum = sum_values<L, T>(a, b, n, options);
-      *result = T(reduction == Reduction::Mean ? sum / double(n) : sum);
-    });
+    const auto& loops = dense::loss_loops<T>();
+    const T *a = x->data<T>(), *b = y->data<T>();
+    T* result = buffer.rows().data<T>();
+    if (reduction == Reduction::None) return loops.values[int(loss)](a, b, result, n, T(parameter));
+    const double sum = loops.sum[int(loss)](a, b, n, T(parameter));
+    *result = T(reduction == Reduction::Mean ? sum / double(n) : sum);
   });
   buffer.finish();
 }
 
 TensorRef loss_slope(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target, Reduction reduction, double parameter,
                      bool by_target) {
-  const Options options{parameter};
   const DType compute = compute_of(input.dtype() == target.dtype() ? input.dtype() : result_type(input, target));
   const bool same =
       std::equal(input.sizes().begin(), input.sizes().end(), target.sizes().begin(), target.sizes().end());
@@ -202,19 +96,12 @@ TensorRef loss_slope(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target,
   const int64_t n = out->numel();
   TensorRef grads = reduction == Reduction::None ? expanded(g, sizes, compute) : to_dtype(g, compute);
   visit_compute(compute, "loss", [&]<class T>() {
-    visit_loss(loss, [&]<class L>() {
-      const T *a = x->data<T>(), *b = y->data<T>(), *dy = grads->data<T>();
-      T* dx = out->data<T>();
-      const auto slope = [&](int64_t i) {
-        return by_target ? L::template target_slope<T>(a[i], b[i], options) : L::template slope<T>(a[i], b[i], options);
-      };
-      if (reduction == Reduction::None) {
-        for (int64_t i = 0; i < n; ++i) dx[i] = dy[i] * slope(i);
-      } else {
-        const T scale = reduction == Reduction::Mean ? T(double(*dy) / double(n)) : *dy;
-        for (int64_t i = 0; i < n; ++i) dx[i] = scale * slope(i);
-      }
-    });
+    const T *a = x->data<T>(), *b = y->data<T>(), *dy = grads->data<T>();
+    if (by_target) std::swap(a, b);  // the losses are symmetric
+    const auto slopes = dense::loss_loops<T>().slopes[int(loss)];
+    if (reduction == Reduction::None) return slopes(a, b, dy, 1, out->data<T>(), n, T(parameter));
+    const T scale = reduction == Reduction::Mean ? T(double(*dy) / double(n)) : *dy;
+    slopes(a, b, &scale, 0, out->data<T>(), n, T(parameter));
   });
   return out;
 }
@@ -253,19 +140,19 @@ namespace kernels {
 
 void mse_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce,
               std::string_view reduction, Tensor*, Tensor& out) {
-  run_loss(ElementLoss::Mse, input, target, parse_reduction("mse_loss", reduction, size_average, reduce), {}, out);
+  run_loss(ElementLoss::Mse, input, target, parse_reduction("mse_loss", reduction, size_average, reduce), 0, out);
 }
 void l1_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce,
              std::string_view reduction, Tensor*, Tensor& out) {
-  run_loss(ElementLoss::L1, input, target, parse_reduction("l1_loss", reduction, size_average, reduce), {}, out);
+  run_loss(ElementLoss::L1, input, target, parse_reduction("l1_loss", reduction, size_average, reduce), 0, out);
 }
 void smooth_l1_loss(Tensor& input, Tensor& target, std::optional<bool> size_average, std::optional<bool> reduce,
                     std::string_view reduction, double beta, Tensor& out) {
   run_loss(beta == 0 ? ElementLoss::L1 : ElementLoss::SmoothL1, input, target,
-           parse_reduction("smooth_l1_loss", reduction, size_average, reduce), {beta}, out);
+           parse_reduction("smooth_l1_loss", reduction, size_average, reduce), beta, out);
 }
 void huber_loss(Tensor& input, Tensor& target, std::string_view reduction, double delta, Tensor*, Tensor& out) {
-  run_loss(ElementLoss::Huber, input, target, parse_reduction("huber_loss", reduction, {}, {}), {delta}, out);
+  run_loss(ElementLoss::Huber, input, target, parse_reduction("huber_loss", reduction, {}, {}), delta, out);
 }
 
 }  // namespace kernels

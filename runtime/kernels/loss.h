@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "runtime/autograd/node.h"
+#include "runtime/kernels/isa/loss.h"
 
 namespace vivace::kernels {
 
@@ -14,7 +15,7 @@ enum class Reduction : uint8_t { None, Mean, Sum };
 Reduction parse_reduction(const char* op, std::string_view text, std::optional<bool> size_average,
                           std::optional<bool> reduce);
 
-enum class ElementLoss : uint8_t { Mse, L1, SmoothL1, Huber };
+using dense::ElementLoss;
 
 /// Gradient of an elementwise loss by input or by target, in the broadcast shape.
 TensorRef loss_slope(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target, Reduction reduction, double parameter,

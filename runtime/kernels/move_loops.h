@@ -20,6 +20,8 @@ struct MoveLoops {
   /// to[i] = from[-i] for n elements of 4 or 8 bytes.
   void (*reverse4)(char* to, const char* from, int64_t n);
   void (*reverse8)(char* to, const char* from, int64_t n);
+  /// Whether 0 <= index[i] < size for all n.
+  bool (*all_below)(const int64_t* index, int64_t n, int64_t size);
   /// Column c of `to` is row c of `from`, for elements of 4 or 8 bytes; rows are the steps (in bytes) apart.
   void (*transpose4)(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t rows, int64_t columns);
   void (*transpose8)(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t rows, int64_t columns);

@@ -148,6 +148,12 @@ void transpose(char* to, int64_t to_step, const char* from, int64_t from_step, i
     }
 }
 
+bool all_below(const int64_t* index, int64_t n, int64_t size) {
+  int64_t signs = 0;  // negative if an index, or its distance from the last place, is
+  for (int64_t i = 0; i < n; ++i) signs |= index[i] | (size - 1 - index[i]);
+  return signs >= 0;
+}
+
 }  // namespace
 
 namespace VIVACE_ISA {
@@ -166,6 +172,7 @@ const MoveLoops move_loops = {
     fill,
     reverse<int32_t>,
     reverse<int64_t>,
+    all_below,
     transpose<int32_t>,
     transpose<int64_t>,
 };

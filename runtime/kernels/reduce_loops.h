@@ -41,9 +41,17 @@ struct ReduceLoopsOf {
   int64_t (*argmin)(const T* p, int64_t n);
 };
 
+/// Of int64: sums that wrap around, and extremes.
+struct IntReduceLoops {
+  /// `total` and p[0..n) together.
+  int64_t (*inner)(const int64_t* p, int64_t n, int64_t total);
+  void (*outer)(const int64_t* p, int64_t rows, int64_t step, int64_t columns, int64_t* totals);
+};
+
 struct ReduceLoops {
   ReduceLoopsOf<float> f32;
   ReduceLoopsOf<double> f64;
+  IntReduceLoops sum, max, min;
 };
 
 namespace baseline {

@@ -269,6 +269,44 @@ int64_t arg(const T* p, int64_t n) {
   return at;
 }
 
+VIVACE_INLINE int64_t joined_integers(Fold fold, int64_t a, int64_t b) {
+  if (fold == Fold::Sum) return int64_t(uint64_t(a) + uint64_t(b));
+  return (fold == Fold::Max ? a > b : a < b) ? a : b;
+}
+template <Fold kFold>
+int64_t inner_integers(const int64_t* p, int64_t n, int64_t total) {
+  constexpr int64_t kL = lanes<int64_t>;
+  const auto join = [](i64 a, i64 b) {
+    if constexpr (kFold == Fold::Sum)
+      return add(a, b);
+    else
+      return kFold == Fold::Max ? maximum(a, b) : minimum(a, b);
+  };
+  int64_t i = 0;
+  if (n >= 4 * kL) {
+    i64 a = load(p), b = load(p + kL), c = load(p + 2 * kL), d = load(p + 3 * kL);
+    for (i = 4 * kL; i + 4 * kL <= n; i += 4 * kL) {
+      a = join(a, load(p + i));
+      b = join(b, load(p + i + kL));
+      c = join(c, load(p + i + 2 * kL));
+      d = join(d, load(p + i + 3 * kL));
+    }
+    a = join(join(a, b), join(c, d));
+    for (int l = 0; l < kL; ++l) total = joined_integers(kFold, total, a[l]);
+  }
+  for (; i < n; ++i) total = joined_integers(kFold, total, p[i]);
+  return total;
+}
+template <Fold kFold>
+void outer_integers(const int64_t* p, int64_t rows, int64_t step, int64_t columns, int64_t* __restrict totals) {
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) totals[c] = joined_integers(kFold, totals[c], p[r * step + c]);
+}
+template <Fold kFold>
+constexpr IntReduceLoops integer_loops() {
+  return {inner_integers<kFold>, outer_integers<kFold>};
+}
+
 template <class T>
 constexpr ReduceLoopsOf<T> loops_of() {
   return {
@@ -290,7 +328,8 @@ constexpr ReduceLoopsOf<T> loops_of() {
 
 namespace VIVACE_ISA {
 extern const ReduceLoops reduce_loops;
-const ReduceLoops reduce_loops = {loops_of<float>(), loops_of<double>()};
+const ReduceLoops reduce_loops = {loops_of<float>(), loops_of<double>(), integer_loops<Fold::Sum>(),
+                                  integer_loops<Fold::Max>(), integer_loops<Fold::Min>()};
 }  // namespace VIVACE_ISA
 
 }  // namespace vivace

@@ -114,6 +114,53 @@ VIVACE_INLINE V fmod(V a, V b) {
   return rare(!is_near, with_sign(abs(rest), a), one, a, b);
 }
 
+/// Whether integers are divided as doubles, which is exact below 2^51 (a quotient just below a whole number is never
+/// rounded up to it) and has vector instructions.
+template <class V>
+inline constexpr bool kDividesInDouble = sizeof(Element<V>) == 8 && Element<V>(-1) < Element<V>(0);
+VIVACE_INLINE m64 divides_in_double(i64 a, i64 b) {
+  constexpr int64_t kLimit = int64_t(1) << 51;
+  return (a > -kLimit) & (a < kLimit) & (b > -kLimit) & (b < kLimit) & (b != 0);
+}
+VIVACE_INLINE i64 quotient_in_double(i64 a, i64 b) {
+  const f64 magic = splat(0x1.8p52);  // its last bits count units
+  const auto floating = [&](i64 x) { return bitcast<f64>(x + bitcast<i64>(magic)) - magic; };
+  return to_integer(trunc(floating(a) / floating(b)));
+}
+
+/// Division towards zero of the first `left` lanes. INT_MIN / -1 wraps; x / 0 is 0 and leaves a note.
+template <class V>
+VIVACE_INLINE V idiv(V a, V b, int64_t left) {
+  using T = Element<V>;
+  V r{};
+  if constexpr (kDividesInDouble<V>)
+    if (!any(~divides_in_double(a, b))) [[likely]]
+      return quotient_in_double(a, b);
+  for (int l = 0; l < lanes<T> && l < left; ++l) {
+    if (b[l] == 0) [[unlikely]]
+      integer_division_by_zero = 1;
+    else
+      r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(-uint64_t(a[l])) : T(a[l] / b[l]);
+  }
+  return r;
+}
+/// The remainder of idiv, with the sign of a.
+template <class V>
+VIVACE_INLINE V irem(V a, V b, int64_t left) {
+  using T = Element<V>;
+  V r{};
+  if constexpr (kDividesInDouble<V>)
+    if (!any(~divides_in_double(a, b))) [[likely]]
+      return sub(a, mul(quotient_in_double(a, b), b));
+  for (int l = 0; l < lanes<T> && l < left; ++l) {
+    if (b[l] == 0) [[unlikely]]
+      integer_division_by_zero = 1;
+    else
+      r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(0) : T(a[l] % b[l]);
+  }
+  return r;
+}
+
 /// f on both halves as f64 vectors, rounded back.
 template <class F, class... V>
 VIVACE_INLINE f32 in_double(F f, V... x) {

@@ -206,33 +206,6 @@ extern int integer_division_by_zero;
 
 namespace {
 
-/// Division towards zero of the first `left` lanes. INT_MIN / -1 wraps; x / 0 is 0 and leaves a note.
-template <class V>
-VIVACE_INLINE V idiv(V a, V b, int64_t left) {
-  using T = Element<V>;
-  V r{};
-  for (int l = 0; l < lanes<T> && l < left; ++l) {
-    if (b[l] == 0) [[unlikely]]
-      integer_division_by_zero = 1;
-    else
-      r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(-uint64_t(a[l])) : T(a[l] / b[l]);
-  }
-  return r;
-}
-/// The remainder of idiv, with the sign of a.
-template <class V>
-VIVACE_INLINE V irem(V a, V b, int64_t left) {
-  using T = Element<V>;
-  V r{};
-  for (int l = 0; l < lanes<T> && l < left; ++l) {
-    if (b[l] == 0) [[unlikely]]
-      integer_division_by_zero = 1;
-    else
-      r[l] = T(-1) < T(0) && b[l] == T(-1) ? T(0) : T(a[l] % b[l]);
-  }
-  return r;
-}
-
 // ---- short runs of bytes
 
 /// Copies 0 < n <= 64 bytes by moves of fixed width that may overlap.
