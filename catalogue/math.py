@@ -225,7 +225,7 @@ FAR = 1e5
 """Up to here multiples of the first two parts are exact; arguments beyond go to the C library."""
 
 
-def _sin_cos(x: Expr) -> tuple[Expr, Expr, Expr]:
+def sin_cos(x: Expr) -> tuple[Expr, Expr, Expr]:
     """(quadrant as bits, sin(r), cos(r)) for x = quadrant pi / 2 + r."""
     magic = 6755399441055744.0
     shifted = fma(x, 2 / math.pi, magic)
@@ -238,7 +238,7 @@ def _sin_cos(x: Expr) -> tuple[Expr, Expr, Expr]:
     return bitcast(shifted, "i64"), sine, cosine
 
 
-def _odd(quadrant: Expr) -> Expr:
+def is_odd(quadrant: Expr) -> Expr:
     return bitwise_and(quadrant, 1) != 0
 
 
@@ -249,8 +249,8 @@ def _flip(value: Expr, quadrant: Expr) -> Expr:
 
 def sin(x: Expr) -> Expr:
     def body(x: Expr) -> Expr:
-        quadrant, sine, cosine = _sin_cos(x)
-        value = _flip(where(_odd(quadrant), cosine, sine), quadrant)
+        quadrant, sine, cosine = sin_cos(x)
+        value = _flip(where(is_odd(quadrant), cosine, sine), quadrant)
         return rare(~(abs(x) < FAR), "sin", (x,), where(x == 0, x, value))
 
     return in_double(body, x)
@@ -258,8 +258,8 @@ def sin(x: Expr) -> Expr:
 
 def cos(x: Expr) -> Expr:
     def body(x: Expr) -> Expr:
-        quadrant, sine, cosine = _sin_cos(x)
-        value = _flip(where(_odd(quadrant), sine, cosine), quadrant + 1)
+        quadrant, sine, cosine = sin_cos(x)
+        value = _flip(where(is_odd(quadrant), sine, cosine), quadrant + 1)
         return rare(~(abs(x) < FAR), "cos", (x,), value)
 
     return in_double(body, x)
@@ -267,8 +267,8 @@ def cos(x: Expr) -> Expr:
 
 def tan(x: Expr) -> Expr:
     def body(x: Expr) -> Expr:
-        quadrant, sine, cosine = _sin_cos(x)
-        odd = _odd(quadrant)
+        quadrant, sine, cosine = sin_cos(x)
+        odd = is_odd(quadrant)
         value = where(odd, -cosine, sine) / where(odd, sine, cosine)
         return rare(~(abs(x) < FAR), "tan", (x,), where(x == 0, x, value))
 
@@ -435,12 +435,12 @@ LOG_SHORT = (  # LOG_TAIL within 2^-38
 )  # fmt: skip
 
 
-def _exp_short(x: Expr) -> Expr:
+def exp_short(x: Expr) -> Expr:
     n, r = _reduced(bound(x, -746.0, 710.0))
     return scale(fma(r * r, polynomial(r, EXP_SHORT), r) + 1, n)
 
 
-def _log_short(x: Expr) -> Expr:
+def log_short(x: Expr) -> Expr:
     """For x >= 0 that is not denormal; infinity and NaN stay."""
     e, m = _split(x)
     f = m - 1
@@ -458,7 +458,7 @@ def power(x: Expr, y: Expr) -> Expr:
         return scalar("pow", x, y)
 
     def body(x: Expr, y: Expr) -> Expr:
-        value = _exp_short(y * _log_short(abs(x)))
+        value = exp_short(y * log_short(abs(x)))
         whole, half = round(y) == y, y * 0.5
         odd = whole & (round(half) != half)
         value = where((x < 0) & ~whole & (x != -INF), NAN, value)
@@ -466,135 +466,6 @@ def power(x: Expr, y: Expr) -> Expr:
         return where((y == 0) | (x == 1) | ((x == -1) & (abs(y) == INF)), 1.0, value)
 
     return in_double(body, x, y)
-
-
-# ---- error functions
-
-ERF_NEAR = {  # erf(t) / t - 1 in t^2, |t| <= 0.93 and 1
-    "f32": (
-        0.1283791666423342, -0.3761263369714624, 0.11283693942700262, -0.02685927081293622, 0.005200634371423137,
-        -0.0008137438250593775, 8.345227583634358e-05,
-    ),
-    "f64": (
-        0.1283791670955126, -0.3761263890318375, 0.11283791670954885, -0.02686617064507787, 0.005223977624828391,
-        -0.0008548326981423712, 0.00012055331132903915, -1.4925595771246237e-05, 1.6461008467214712e-06,
-        -1.635039615177325e-07, 1.466032848915569e-08, -1.137495567037095e-09, 5.960686483963108e-11,
-    ),
-}  # fmt: skip
-ERFC_LOG = {  # log(erfc(t)) on [0.93, 3.93] and [1, 6]
-    "f32": (
-        0.00017845150715247178, -1.1295331445544423, -0.6333098853941146, -0.10832106047854359, 0.025146071511399047,
-        -0.004181238158836632, 0.00043657432441121004, -2.1278700904612143e-05,
-    ),
-    "f64": (
-        -2.9408805519819775e-08, -1.1283788992690564, -0.6366208129537146, -0.10277058137796742, 0.019127559137801408,
-        0.00020304924408611234, -0.0016758408156104492, 0.0005531685669425435, 2.141474285078883e-05,
-        -0.00011043358420612214, 6.459440966589218e-05, -2.4216175583406233e-05, 6.764346940864025e-06,
-        -1.4648305772485038e-06, 2.471967895757151e-07, -3.2055000427047143e-08, 3.0928564689383685e-09,
-        -2.0935638082668533e-10, 8.87335871185475e-12, -1.77159733327533e-13,
-    ),
-}  # fmt: skip
-
-
-def erf(x: Expr) -> Expr:
-    middle, end = by_type(x, (0.93, 3.93), (1.0, 6.0))
-    a, z = abs(x), x * x
-    near = fma(x, polynomial(z, ERF_NEAR[x.type or ""]), x)
-    far = 1 - exp(polynomial(bound(a, 0.0, end), ERFC_LOG[x.type or ""]))
-    return where(a < middle, near, copy_sign(far, x))
-
-
-ERF_QUOTIENT = (  # erf(t) / t in t^2, |t| <= 3.93: numerator and denominator
-    (1.1283791065216064, 0.1907840371131897, 0.05279018357396126, 0.0037795729003846645, 0.0002848001313395798,
-     2.0418749500095146e-06),
-    (1.0, 0.5024106502532959, 0.11425748467445374, 0.014997383579611778, 0.0011651888489723206,
-     3.8002624933142215e-05),
-)  # fmt: skip
-
-
-def erf_short(x: Expr) -> Expr:
-    """erf within 4e-7 in float32, in half the time."""
-    if x.type == "f64":
-        return erf(x)
-    x = bound(x, -3.93, 3.93)
-    z = x * x
-    above, below = (polynomial(z, c) for c in ERF_QUOTIENT)
-    return x * above / below
-
-
-ERFC_SCALED = (  # exp(a^2) erfc(a) in t = 1 / (1 + a / 2), 0 <= a <= 10.5
-    -5.899356059231799e-07, 0.28211710329676004, 0.28171810538953507, 0.250588040919793, 0.15168478187877427,
-    0.19563703790133896, -0.365135003359154, 0.7709712455136686, -1.3796566973304507, 1.401164736261071,
-    -0.8097805130901178, 0.25519709238178867, -0.03450533990290543,
-)  # fmt: skip
-
-
-def erfc(x: Expr) -> Expr:
-    if x.type == "f64":
-        return scalar("erfc", x)
-
-    def body(x: Expr) -> Expr:
-        a = bound(abs(x), 0.0, 10.5)
-        value = _exp_short(-a * a) * polynomial(1 / fma(a, 0.5, 1.0), ERFC_SCALED)
-        return where(x < 0, 2 - value, value)
-
-    return in_double(body, x)
-
-
-ERFINV_MIDDLE = (  # erfinv(x) / x in w - 2.5 for w = -log(1 - x^2) <= 5
-    1.5014093516925022, 0.24664027578566974, -0.004177324636132482, -0.001252704876934327, 0.00021826355739749977,
-    -4.9987597378223464e-06, -3.4260121223273702e-06, 4.796988524816265e-07, 1.6457222941682322e-08,
-    -1.1023215300262729e-08, 4.3703160384572426e-10, 1.3285912087584386e-10,
-)  # fmt: skip
-ERFINV_END = (  # the same in sqrt(w) - 3, w <= 17
-    2.832976799914382, 1.0016752400514972, 0.00944541851297957, -0.007642816037223326, 0.005686343881945802,
-    -0.003566665277611393, 0.001480738143579527, -0.00012223899001449155, -0.0002872403499816492,
-    0.00016558037802545607, -2.346009880089033e-05, -3.90477808211833e-06,
-)  # fmt: skip
-
-
-def erfinv(x: Expr) -> Expr:
-    if x.type == "f64":
-        return scalar("erfinv", x)
-
-    def body(x: Expr) -> Expr:
-        a = abs(x)
-        w = -_log_short((1 - a) * (1 + a))
-        slope = where(w < 5, polynomial(w - 2.5, ERFINV_MIDDLE), polynomial(sqrt(w) - 3, ERFINV_END))
-        return where(a < 1, x * slope, where(a == 1, copy_sign(x * 0 + INF, x), NAN))
-
-    return in_double(body, x)
-
-
-# ---- the gamma function
-
-STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)  # in 1 / y^2, over y
-HALF_LOG_TWO_PI = 0.9189385332046727
-
-
-def lgamma(x: Expr) -> Expr:
-    """Stirling's series from 8 on; below by gamma(y) y (y + 1) ... = gamma(y + 8), left of 0 by reflection."""
-    if x.type == "f64":
-        return scalar("lgamma", x)
-
-    def body(x: Expr) -> Expr:
-        left = x < 0
-        y = where(left, 1 - x, x)
-        product = y
-        for k in range(1, 8):
-            product = product * (y + k)
-        small = y < 8
-        y = where(small, y + 8, y)
-        series = fma(y - 0.5, log(y), polynomial(1 / (y * y), STIRLING) / y - y + HALF_LOG_TWO_PI)
-        product = where(small, product, 1.0)
-        quadrant, sine, cosine = _sin_cos((x - round(x)) * math.pi)
-        sine = where(_odd(quadrant), cosine, sine)
-        rest = log(where(left, abs(product * math.pi / sine), product))
-        value = where(left, rest - series, series - rest)
-        value = where((x == 1) | (x == 2), 0.0, value)
-        return where((abs(x) == INF) | ((x <= 0) & (x == round(x))), INF, value)
-
-    return in_double(body, x)
 
 
 def softplus(x: Expr) -> Expr:

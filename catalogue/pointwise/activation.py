@@ -12,6 +12,7 @@ from catalogue.pointwise.select import maximum, minimum, where
 from catalogue.pointwise.special import erf
 from catalogue.pointwise.trig import tanh
 from catalogue.samples import one
+from catalogue.special_math import erf_short
 
 _ROOT_HALF = math.sqrt(0.5)
 _DENSITY = 1 / math.sqrt(2 * math.pi)  # of the normal distribution at 0
@@ -89,7 +90,7 @@ hardswish = _activation(
 
 def _gelu(a, approximate):
     if approximate == "none":
-        return a * 0.5 * (1 + m.erf_short(a * _ROOT_HALF))
+        return a * 0.5 * (1 + erf_short(a * _ROOT_HALF))
     return a * 0.5 * (1 + m.tanh(_ROOT_2_OVER_PI * (a + _CUBIC * (a * a * a))))
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from catalogue import math as m
+from catalogue import special_math as sm
 from catalogue.dtypes import floating, int_to_float, single_or_double
 from catalogue.kinds import unary
 from catalogue.pointwise.exp_log import exp, log
@@ -39,7 +40,7 @@ def _lgamma(x):
 
 erf = _function(
     "erf",
-    lambda a: m.erf(a),
+    lambda a: sm.erf(a),
     lambda g, a: g * (_TWO_OVER_ROOT_PI * exp(-a * a)),
     np.vectorize(math.erf, otypes=[float]),
     "The error function.",
@@ -47,7 +48,7 @@ erf = _function(
 )
 erfc = _function(
     "erfc",
-    lambda a: m.erfc(a),
+    lambda a: sm.erfc(a),
     lambda g, a: g * (-_TWO_OVER_ROOT_PI * exp(-a * a)),
     np.vectorize(math.erfc, otypes=[float]),
     "1 - erf(a), exact for large a.",
@@ -55,7 +56,7 @@ erfc = _function(
 )
 erfinv = _function(
     "erfinv",
-    lambda a: m.erfinv(a),
+    lambda a: sm.erfinv(a),
     lambda g, y: g * (0.5 * math.sqrt(math.pi) * exp(y * y)),
     None,
     "The inverse of erf.",
@@ -65,7 +66,7 @@ erfinv = _function(
 )
 lgamma = _function(
     "lgamma",
-    lambda a: m.lgamma(a),
+    lambda a: sm.lgamma(a),
     lambda g, a: g * digamma(a),
     np.vectorize(_lgamma, otypes=[float]),
     "log |gamma(a)|",
@@ -110,7 +111,7 @@ erfcx = _normal(
 )
 ndtr = _normal(
     "ndtr",
-    lambda a: 0.5 * m.erfc(-_ROOT_HALF * a),
+    lambda a: 0.5 * sm.erfc(-_ROOT_HALF * a),
     lambda g, a: g * (exp(-0.5 * a * a) * _DENSITY_AT_0),
     "The distribution function of the standard normal distribution.",
     dtypes=floating,
@@ -120,7 +121,7 @@ log_ndtr = _normal(
     lambda a: where(
         a < -1,
         m.log(scalar("erfcx", a * -_ROOT_HALF) * 0.5) - a * a * 0.5,
-        m.log1p(m.erfc(a * _ROOT_HALF) * -0.5),
+        m.log1p(sm.erfc(a * _ROOT_HALF) * -0.5),
     ),
     lambda g, a: g * (2 * _DENSITY_AT_0) / erfcx(a * -_ROOT_HALF),
     "log(ndtr(a)), exact far out.",

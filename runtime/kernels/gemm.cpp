@@ -164,9 +164,9 @@ void half_gemm(const Matrix& a, const Matrix& b, const Matrix& c, float alpha, f
   }
   float_gemm<float>(wide_a, wide_b, sums, alpha, beta);
   for (int64_t i = 0; i < c.rows; ++i)
-    convert_run(kType, c.data + i * c.row_stride * int64_t(sizeof(T)), c.col_stride * int64_t(sizeof(T)), DType::Float32,
-                sums.data + i * sums.row_stride * int64_t(sizeof(float)), sums.col_stride * int64_t(sizeof(float)),
-                c.cols);
+    convert_run(kType, c.data + i * c.row_stride * int64_t(sizeof(T)), c.col_stride * int64_t(sizeof(T)),
+                DType::Float32, sums.data + i * sums.row_stride * int64_t(sizeof(float)),
+                sums.col_stride * int64_t(sizeof(float)), c.cols);
 }
 
 Matrix rows_of(const Matrix& m, size_t item, int64_t first, int64_t n) {
