@@ -4,15 +4,19 @@ import math
 
 import numpy as np
 
+from catalogue import complex_math as c
 from catalogue import math as m
 from catalogue.dtypes import floating, floating_or_complex, int_to_float, real
 from catalogue.kinds import composite, pointwise, unary
+from catalogue.pointwise.arith import sgn
+from catalogue.pointwise.complex import conj
 from catalogue.pointwise.exp_log import exp, log1p, sigmoid
 from catalogue.pointwise.select import maximum, minimum, where
 from catalogue.pointwise.special import erf
 from catalogue.pointwise.trig import tanh
 from catalogue.samples import one
 from catalogue.special_math import erf_short
+from codegen.expr import ops
 
 _ROOT_HALF = math.sqrt(0.5)
 _DENSITY = 1 / math.sqrt(2 * math.pi)  # of the normal distribution at 0
@@ -202,18 +206,22 @@ logsigmoid = _activation(
 softsign = _activation(
     "softsign",
     lambda a: a / (1 + abs(a)),
-    lambda g, a: g / ((1 + abs(a)) * (1 + abs(a))),
+    lambda g, a: g / (1 + abs(a)) - sgn(a) * ops.real(g * conj(a)) / ((1 + abs(a)) * (1 + abs(a))),
     lambda a: a / (1 + np.abs(a)),
     "a / (1 + |a|)",
+    complex=lambda a: a / (1 + abs(a)),
+    dtypes=floating_or_complex,
     inplace=False,
     result=int_to_float,
 )
 tanhshrink = _activation(
     "tanhshrink",
     lambda a: a - m.tanh(a),
-    lambda g, a: g * (tanh(a) * tanh(a)),
+    lambda g, a: g * conj(tanh(a) * tanh(a)),
     lambda a: a - np.tanh(a),
     "a - tanh(a)",
+    complex=lambda a: a - c.tanh(a),
+    dtypes=floating_or_complex,
     inplace=False,
     result=int_to_float,
 )

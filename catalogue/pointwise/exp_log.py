@@ -145,11 +145,20 @@ def _logit(a):
     return m.log(a / (1 - a))
 
 
-_pair: dict[str, Any] = {"overloads": {"": "TT"}, "inplace": False, "dtypes": floating, "samples": pairs(-5, 5)}
+def _logaddexp_complex(a, b):
+    """The operand with the larger real part comes out of the sum."""
+    first = a.args[0] >= b.args[0]
+    high, low = where(first, a, b), where(first, b, a)
+    return where(low.args[0] == -INF, high, high + _log1p_complex(c.exp(low - high)))
+
+
+_pair: dict[str, Any] = {"overloads": {"": "TT"}, "inplace": False, "samples": pairs(-5, 5)}
 logaddexp = binary(
     "logaddexp",
     kernel=lambda a, b: where((a == b) & (abs(a) == INF), a, maximum(a, b) + m.log1p(m.exp(-abs(a - b)))),
-    grad=lambda g, a, b: (g * sigmoid(a - b), g * sigmoid(b - a)),
+    complex=lambda a, b: _logaddexp_complex(a, b),
+    dtypes=floating_or_complex,
+    grad=lambda g, a, b: (g * conj(sigmoid(a - b)), g * conj(sigmoid(b - a))),
     ref=np.logaddexp,
     doc="log(exp(a) + exp(b)), safe against overflow.",
     **_pair,
@@ -159,6 +168,7 @@ logaddexp2 = binary(
     kernel=lambda a, b: where(
         (a == b) & (abs(a) == INF), a, maximum(a, b) + m.log1p(m.exp2(-abs(a - b))) * (1 / m.LN2)
     ),
+    dtypes=floating,
     grad=lambda g, a, b: (g * sigmoid((a - b) * m.LN2), g * sigmoid((b - a) * m.LN2)),
     ref=np.logaddexp2,
     doc="log2(2^a + 2^b), safe against overflow.",

@@ -126,12 +126,20 @@ def _sinc(a):
     return where(a == 0, 1.0, m.sin(x) / x)
 
 
+def _sinc_complex(a):
+    x = a * math.pi
+    return where(a == 0, 1.0, c.sin(x) / x)
+
+
 sinc = unary(
     "sinc",
     result=int_to_float,
-    dtypes=floating,
+    dtypes=floating_or_complex,
     kernel=_sinc,
-    grad=lambda g, a: where(a == 0, 0, g * ((cos(a * math.pi) * (a * math.pi) - sin(a * math.pi)) / (a * a * math.pi))),
+    complex=_sinc_complex,
+    grad=lambda g, a: where(
+        a == 0, 0, g * conj((cos(a * math.pi) * (a * math.pi) - sin(a * math.pi)) / (a * a * math.pi))
+    ),
     ref=np.sinc,
     samples=one(),
     aliases="special.sinc",

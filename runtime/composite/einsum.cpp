@@ -122,8 +122,11 @@ Term contract(Term a, Term b, const std::vector<int>& keep) {
   std::vector<int> keep_a = keep, keep_b = keep;
   keep_a.insert(keep_a.end(), b.labels.begin(), b.labels.end());
   keep_b.insert(keep_b.end(), a.labels.begin(), a.labels.end());
+  const bool had_one_dtype = a.tensor->dtype() == b.tensor->dtype();
   sum_out(a, keep_a);
   sum_out(b, keep_b);
+  if (had_one_dtype && a.tensor->dtype() != b.tensor->dtype())  // one is a sum of integers now
+    for (Term* t : {&a, &b}) t->tensor = ops::to_dtype(*t->tensor, DType::Int64);
   for (int label : a.labels) (has(b.labels, label) ? (has(keep, label) ? batch : inner) : rows).push_back(label);
   for (int label : b.labels)
     if (!has(a.labels, label)) cols.push_back(label);

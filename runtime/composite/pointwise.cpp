@@ -10,6 +10,7 @@
 #include "generated/kernels/pointwise/power.h"
 #include "generated/kernels/pointwise/select.h"
 #include "generated/ops/factory/convert.h"
+#include "generated/ops/factory/fresh.h"
 #include "generated/ops/pointwise/activation.h"
 #include "generated/ops/pointwise/arith.h"
 #include "generated/ops/pointwise/compare.h"
@@ -18,6 +19,8 @@
 #include "generated/ops/pointwise/power.h"
 #include "generated/ops/pointwise/select.h"
 #include "generated/ops/pointwise/special.h"
+#include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/dims.h"
 #include "generated/ops/view/regroup.h"
 
 namespace vivace::composite {
@@ -88,9 +91,11 @@ std::tuple<TensorRef, TensorRef> frexp_Tensor(Tensor& self) {
 TensorRef mvlgamma(Tensor& self, int64_t p) {
   if (p < 1) fail("p has to be greater than or equal to 1");
   if (is_complex(self.dtype())) fail("mvlgamma is not implemented for ", self.dtype());
-  TensorRef sum = ops::lgamma(self);
-  for (int64_t i = 1; i < p; ++i) sum = ops::add_Tensor(*sum, *ops::lgamma(*ops::sub_Scalar(self, double(i) / 2)));
-  return ops::add_Scalar(*sum, double(p * (p - 1)) / 4 * std::log(std::numbers::pi));
+  const DType type = is_floating(self.dtype()) ? self.dtype() : default_dtype;
+  const TensorRef halves = ops::mul_Scalar(*ops::arange(p, type, self.device()), 0.5);
+  const TensorRef all = ops::lgamma(*ops::sub_Tensor(*ops::unsqueeze(self, -1), *halves));
+  const TensorRef sum = ops::sum_dim_IntList(*all, kInts<-1>, false, std::nullopt);
+  return ops::add_Scalar(*sum, double(p) * double(p - 1) / 4 * std::log(std::numbers::pi));
 }
 
 }  // namespace vivace::composite

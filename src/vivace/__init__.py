@@ -120,4 +120,22 @@ for _name in [
 ]:
     globals().setdefault(_name, lazy_function("vivace.nn.functional", _name))
 
+# Methods that PyTorch's namespace repeats.
+for _name in [
+    *(
+        "addmv_",
+        "clamp_",
+        "clamp_max_",
+        "clamp_min_",
+        "clip_",
+        "detach_",
+        "gcd_",
+        "get_device",
+        "index_put_",
+        "is_conj",
+    ),
+    *("is_distributed", "is_neg", "is_same_size", "lcm_", "ldexp_", "xlogy_"),
+]:
+    globals().setdefault(_name, getattr(Tensor, _name))  # noqa: F821  one of the extension's types
+
 add_lazy_modules(__name__, _os.path.dirname(__file__))

@@ -169,6 +169,39 @@ def is_shared(self):
 
 
 @_method
+def fill_diagonal_(self, fill_value, wrap=False):
+    """Overwrites the elements whose indices are all equal; with wrap, of tall matrices again below a gap of one row."""
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    rows, columns = self.shape[0], self.shape[-1]
+    if self.numel() == 0:
+        return self
+    for start in range(0, rows, columns + 1) if wrap and self.dim() == 2 else (0,):
+        part = self.narrow(0, start, min(columns, rows - start))
+        part.as_strided((min(part.shape),), (sum(part.stride()),), part.storage_offset()).fill_(fill_value)
+    return self
+
+
+@_method
+def hardshrink(self, lambd=0.5):
+    """As torch.hardshrink."""
+    return vivace.nn.functional.hardshrink(self, lambd)
+
+
+@_method
+def float_power_(self, exponent):
+    """As torch.float_power, in place: the tensor has to be of double precision."""
+    double = vivace.complex128 if self.is_complex() else vivace.float64
+    if self.dtype != double:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype} but the operation's result requires {double}"
+        )
+    return self.pow_(exponent)
+
+
+@_method
 def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """As torch.unique."""
     return vivace.unique(self, sorted, return_inverse, return_counts, dim)

@@ -3,6 +3,7 @@
 import math
 import warnings
 
+import numpy as np
 import pytest
 
 import vivace as torch
@@ -103,3 +104,73 @@ def test_attention_groups_that_do_not_divide(heads):
     key, value = (torch.ones(2, n, 5, 4) for n in heads)
     with pytest.raises(RuntimeError, match="must divide the number of heads in query"):
         F.scaled_dot_product_attention(torch.ones(2, 4, 3, 4), key, value, enable_gqa=True)
+
+
+def test_integers_keep_their_dtype_in_products():
+    x, y = torch.ones(2, 3, dtype=torch.uint8), torch.ones(4, dtype=torch.uint8)
+    assert torch.einsum("ik,j->ij", x, y).dtype == torch.int64  # k is summed before the product
+    assert torch.einsum("ik,jk->ij", x, x).dtype == torch.uint8
+    assert F.bilinear(x, x, torch.ones(5, 3, 3, dtype=torch.uint8)).dtype == torch.uint8
+
+
+def test_complex_forms_of_real_functions():
+    a = torch.tensor([1.5 - 0.5j, -0.3 + 2j, 0j], dtype=torch.complex128, requires_grad=True)
+    b = torch.tensor([-0.5 + 1j, 3.0 + 0j, 1 - 1j], dtype=torch.complex128, requires_grad=True)
+    assert torch.allclose(torch.logaddexp(a, b), (a.exp() + b.exp()).log())
+    assert torch.logaddexp(a.detach() + 1000, b.detach() + 1000).isfinite().all()
+    assert torch.allclose(torch.sinc(b), (b * math.pi).sin() / (b * math.pi)) and torch.sinc(a)[2].item() == 1
+    assert torch.allclose(F.softsign(a), a / (1 + a.abs())) and torch.allclose(F.tanhshrink(a), a - a.tanh())
+    for function in (torch.sinc, F.softsign, F.tanhshrink):
+        assert torch.autograd.gradcheck(function, (b,))
+    assert torch.autograd.gradcheck(torch.logaddexp, (a, b))
+    assert torch.autograd.gradcheck(lambda x: x.logcumsumexp(0), (b,))
+
+
+def test_interpolation_of_bytes_rounds():
+    x = torch.tensor([[[[0, 255], [255, 0]]]], dtype=torch.uint8)
+    got = F.interpolate(x, size=(2, 4), mode="bilinear", align_corners=True)
+    assert got[0, 0, 0].tolist() == [0, 85, 170, 255]
+    assert F.interpolate(x, size=(2, 3), mode="bilinear", align_corners=True)[0, 0, 0].tolist() == [0, 128, 255]
+
+
+def test_covariances():
+    x = torch.tensor([[1.0, 2.0, 4.0], [0.0, -1.0, 3.0]], dtype=torch.float64)
+    repeated = x.repeat_interleave(torch.tensor([2, 0, 3]), 1)
+    assert torch.allclose(x.cov(fweights=torch.tensor([2, 0, 3])), repeated.cov())
+    np.testing.assert_allclose(x.corrcoef().numpy(), np.corrcoef(x.numpy()))
+    with pytest.warns(UserWarning, match="degrees of freedom"):
+        assert x.cov(correction=3).isinf().all()
+    with pytest.raises(RuntimeError, match="cannot be negative"):
+        x.cov(fweights=torch.tensor([1, -1, 1]))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (7, 3), (3, 5), (9, 2), (2, 2, 2), (3, 0)])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_fill_diagonal(shape, wrap):
+    want = np.zeros(shape)
+    np.fill_diagonal(want, 5, wrap)
+    x = torch.zeros(shape)
+    assert x.fill_diagonal_(5, wrap) is x
+    np.testing.assert_array_equal(x.numpy(), want)
+    tall = torch.zeros(*reversed(shape)).permute(*reversed(range(len(shape))))
+    np.testing.assert_array_equal(tall.fill_diagonal_(5, wrap).numpy(), want)
+    with pytest.raises(RuntimeError, match="must larger than 1"):
+        torch.zeros(3).fill_diagonal_(1)
+    with pytest.raises(RuntimeError, match="of equal length"):
+        torch.zeros(2, 2, 3).fill_diagonal_(1)
+
+
+def test_in_place_forms_as_functions():
+    x = torch.tensor([3.0, -1.0], dtype=torch.float64)
+    assert torch.clamp_(x, max=2) is x and torch.clamp_min_(x, 0) is x and x.tolist() == [2, 0]
+    assert x.float_power_(3).tolist() == [8, 0]
+    with pytest.raises(RuntimeError, match="float_power_"):
+        torch.ones(2).float_power_(2)
+
+
+def test_numbers_of_parts_that_no_memory_holds():
+    for split in (torch.chunk, torch.unsafe_chunk):
+        with pytest.raises(MemoryError, match="chunks of an empty dimension"):
+            split(torch.empty(0), 2**62)
+    with pytest.raises((MemoryError, RuntimeError)):
+        torch.mvlgamma(torch.ones(2), 2**50)

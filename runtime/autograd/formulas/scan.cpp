@@ -54,8 +54,10 @@ TensorRef cumprod_backward(Tensor& g, Tensor& self, Tensor& y, int64_t dim) {
 TensorRef logcumsumexp_backward(Tensor& g, Tensor& self, Tensor& y, int64_t dim) {
   if (g.dim() == 0 || g.numel() == 0) return TensorRef::share(&g);
   if (is_complex(self.dtype())) {
-    const TensorRef scaled = ops::mul_Tensor(g, *ops::exp(*ops::neg(*ops::conj(y))));
-    return ops::mul_Tensor(*cumsum_backward(*scaled, dim), *ops::exp(*ops::conj(self)));
+    const Dims flip{wrap_dim(dim, g.dim())};
+    const TensorRef logs = ops::sub_Tensor(*ops::log(g), *ops::conj(y), Scalar(1));
+    const TensorRef sums = ops::flip(*ops::logcumsumexp(*ops::flip(*logs, flip), dim), flip);
+    return ops::exp(*ops::add_Tensor(*sums, *ops::conj(self), Scalar(1)));
   }
   // sum_j>=i g_j exp(x_i - y_j), positive and negative g apart, in logarithms.
   const Dims flip{wrap_dim(dim, g.dim())};

@@ -50,7 +50,7 @@ def _sizes(output_size, input, spatial):
     """The output size with None meaning the input's."""
     if not isinstance(output_size, (list, tuple)):
         output_size = (output_size,) * spatial
-    elif input.dim() <= len(output_size):
+    elif isinstance(input, vivace.Tensor) and input.dim() <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     if None not in output_size:
         return output_size

@@ -136,6 +136,8 @@ def interpolate(
             result = _cubic(result, dim, wanted, scale, align_corners)
         else:
             result = _linear(result, dim, wanted, scale, align_corners)
+        if input.dtype == vivace.uint8:  # each pass gives whole numbers, rounded
+            result = (result + 0.5).floor().clamp(0, 255)
     for channels_last in (vivace.channels_last, vivace.channels_last_3d):
         if input.is_contiguous(memory_format=channels_last) and not input.is_contiguous():
             result = result.contiguous(memory_format=channels_last)

@@ -63,7 +63,7 @@ def bilinear(input1, input2, weight, bias=None):
             f"but expected {weight.size(1)} and {weight.size(2)}"
         )
     product = (input1.unsqueeze(-2).unsqueeze(-2) @ weight).squeeze(-2)  # (..., out, in2)
-    result = (product * input2.unsqueeze(-2)).sum(-1)
+    result = (product * input2.unsqueeze(-2)).sum(-1, dtype=product.dtype)
     return result if bias is None else result + bias
 
 
