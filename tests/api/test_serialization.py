@@ -88,6 +88,35 @@ def test_environment_decides_about_trust(module: Any, monkeypatch: pytest.Monkey
         round_trip(module, queue, weights_only=False)
 
 
+def test_state_of_modules_is_what_pytorch_expects(module: Any) -> None:
+    hooks = {
+        "_backward_hooks",
+        "_forward_hooks",
+        "_forward_pre_hooks",
+        "_state_dict_hooks",
+        "_load_state_dict_pre_hooks",
+    }
+    members = {"_parameters", "_buffers", "_modules", "training", "_is_full_backward_hook"}
+    assert hooks | members <= module.nn.ReLU().__getstate__().keys()
+    state = module.nn.LSTM(2, 3, 2, bidirectional=True).__getstate__()
+    assert state["_all_weights"][1] == [
+        f"{name}_l0_reverse" for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    ]
+    assert len(state["_flat_weights"]) == 16
+    activations = {"relu": 1, module.nn.GELU(): 2, module.nn.functional.silu: 0}
+    for activation, kind in activations.items():
+        assert module.nn.TransformerEncoderLayer(4, 2, 8, activation=activation).activation_relu_or_gelu == kind
+
+
+def test_hooks_of_loaded_modules_run(module: Any) -> None:
+    layer = round_trip(module, module.nn.LSTM(2, 3), weights_only=False)
+    assert len(layer._flat_weights) == 4
+    seen: list[Any] = []
+    layer.register_forward_hook(lambda *given: seen.append(given))
+    layer(module.rand(5, 1, 2))
+    assert len(seen) == 1
+
+
 def test_reads_a_file_of_pytorch(module: Any) -> None:
     state = module.load(CHECKPOINT)
     assert list(state) == ["weight", "half", "index", "nested"]

@@ -207,6 +207,9 @@ class ModuleHooks:
                 )
 
 
+HOOK_DICTS = tuple(name for name, value in vars(ModuleHooks).items() if isinstance(value, OnFirstUse))
+
+
 def _backward_hooks_of(module):
     """The full and the regular backward hooks that a call of the module must attach."""
     own = list(module._backward_hooks.values())

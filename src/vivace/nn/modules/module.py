@@ -5,12 +5,14 @@ Members live in `_parameters`, `_buffers` and `_modules`, which repeat every cha
 """
 
 from _weakref import ref
+from collections import OrderedDict
 from contextlib import suppress
 
 from ...utils._observed import ObservedDict
 from ..parameter import Parameter, Tensor
 from . import _hooks
 from ._hooks import (
+    HOOK_DICTS,
     ModuleHooks,
     OnFirstUse,
     register_module_backward_hook,
@@ -278,7 +280,9 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
     # ---- copying and pickling: members are stored once
 
     def __getstate__(self):
-        state = dict(self.__dict__)
+        # PyTorch, which may read the pickle, expects all dicts of hooks.
+        defaults = {"_is_full_backward_hook": None, "training": self.training}
+        state = {**{name: OrderedDict() for name in HOOK_DICTS}, **defaults, **self.__dict__}
         for kind in KINDS:
             members = state.get(kind)
             if members is not None:
@@ -290,6 +294,9 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
 
     def __setstate__(self, state):
         self.__dict__.update(state)
+        for name in HOOK_DICTS:
+            if not state.get(name):  # left to first use, which marks the module as one with hooks
+                self.__dict__.pop(name, None)
         for kind in KINDS:
             object.__setattr__(self, kind, Members(self, state.get(kind) or {}))
         if any(

@@ -81,6 +81,15 @@ class RNNBase(Module):
     def _suffixes(self, layer):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
 
+    def __getstate__(self):
+        # What PyTorch, which may read the pickle, expects beside the parameters.
+        suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
+        groups = [[name for name in self._flat_weights_names if name.endswith(suffix)] for suffix in suffixes]
+        return super().__getstate__() | {"_all_weights": groups, "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, state):
+        super().__setstate__({k: v for k, v in state.items() if k not in ("_all_weights", "_flat_weights")})
+
     @property
     def _flat_weights(self):
         parameters = self._parameters  # not so where a parametrization computes them

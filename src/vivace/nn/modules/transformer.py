@@ -5,7 +5,7 @@ import vivace
 from .. import functional as F
 from .. import init
 from .._functional.attention import canonical_mask
-from .activation import MultiheadAttention
+from .activation import GELU, MultiheadAttention, ReLU
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
@@ -80,6 +80,10 @@ class TransformerEncoderLayer(_Layer):
             ["self_attn"], d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
             norm_first, bias, device, dtype,
         )  # fmt: skip
+        # What PyTorch's own kernel of this layer asks for where it reads a pickle.
+        kinds = (F.relu, ReLU), (F.gelu, GELU)
+        matches = (self.activation is function or type(self.activation) is layer for function, layer in kinds)
+        self.activation_relu_or_gelu = next((kind for kind, match in enumerate(matches, 1) if match), 0)
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, src_mask, "src_mask")
@@ -146,6 +150,7 @@ class TransformerEncoder(Module):
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
+        self.use_nested_tensor = False
         self.mask_check = mask_check
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
