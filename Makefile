@@ -62,9 +62,12 @@ sanitize: $(VENV)/ready-build $(VENV)/ready-test
 	$(bin)/cmake -G Ninja -S . -B $(SANITIZE) -DCMAKE_MAKE_PROGRAM=$(bin)/ninja -DCMAKE_BUILD_TYPE=Sanitize \
 		-DPython_EXECUTABLE=$(bin)/python -DMODULE_FOLDER=$(abspath $(SANITIZE))/src/vivace
 	$(bin)/ninja -C $(SANITIZE)
+	rm -f $(SANITIZE)/report.*
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
-		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZE)/src:. \
-		$(bin)/python -m pytest $(PYTEST_ARGS) $(SANITIZE_TESTS)
+		ASAN_OPTIONS=detect_leaks=0:log_path=$(SANITIZE)/report \
+		UBSAN_OPTIONS=print_stacktrace=1:log_path=$(SANITIZE)/report \
+		PYTHONMALLOC=malloc PYTHONPATH=$(SANITIZE)/src:. \
+		$(bin)/python -m pytest $(PYTEST_ARGS) $(SANITIZE_TESTS) || { cat $(SANITIZE)/report.*; exit 1; }
 
 # Random calls of every operator, wrong ones among them: crashes, hangs and leaks. FUZZ_ARGS="--calls 1000000" for a long run.
 FUZZ_ARGS ?= --calls 40000

@@ -223,8 +223,10 @@ Object* call_operator(const Operator& op, Object* a, Object* b) noexcept {
       } else if (op.tensor_scalar) {
         if (PyFloat_CheckExact(b)) {
           args[1] = Value::of(PyFloat_AS_DOUBLE(b));
-        } else if (int64_t i; PyLong_CheckExact(b) && unwrap_int(b, &i)) {
-          args[1] = Value::of(i);
+        } else if (PyLong_CheckExact(b)) {
+          int overflow;
+          args[1] = Value::of(int64_t(PyLong_AsLongLongAndOverflow(b, &overflow)));
+          if (overflow) return call_operator_slow(op, a, b);
         } else {
           return call_operator_slow(op, a, b);
         }

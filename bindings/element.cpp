@@ -11,6 +11,7 @@ namespace {
 
 template <class T>
 T load(const char* p) {
+  if constexpr (std::is_same_v<T, bool>) return *p != 0;  // fresh memory may hold any byte
   T value;
   std::memcpy(&value, p, sizeof value);
   return value;

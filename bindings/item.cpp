@@ -92,6 +92,8 @@ Scalar item(const Tensor& t) {
     const T value = *reinterpret_cast<const T*>(p);
     if constexpr (std::is_same_v<T, bool>) {
       return Scalar(value);
+    } else if constexpr (std::is_same_v<T, uint64_t>) {
+      return Scalar(value);
     } else if constexpr (std::is_integral_v<T>) {
       return Scalar(int64_t(value));
     } else if constexpr (std::is_floating_point_v<T>) {

@@ -63,6 +63,34 @@ Object* node_sizeof(Object* self, Object*) {
   return PyLong_FromSize_t(sizeof(Node) + node.nedges * sizeof(Edge) + node.capacity * sizeof(Value));
 }
 
+/// The tensors among the arguments of a call, null for None, one for each output that can have a gradient.
+std::vector<Tensor*> unwrap_gradients(Object* args, Object* kwargs, uint32_t noutputs, uint32_t without) {
+  if (kwargs && PyDict_GET_SIZE(kwargs)) fail_type("a grad_fn takes no keyword arguments");
+  const auto given = uint32_t(PyTuple_GET_SIZE(args)), wanted = noutputs - uint32_t(__builtin_popcount(without));
+  if (given != wanted) fail_type("expected ", wanted, " arguments, got ", given, " instead");
+  std::vector<Tensor*> gradients;
+  for (uint32_t i = 0, k = 0; i < noutputs; ++i) {
+    Object* g = i < 32 && without >> i & 1 ? Py_None : PyTuple_GET_ITEM(args, k++);
+    if (g != Py_None && !is_tensor(g)) fail_type("argument ", k - 1, " is not a Variable");
+    gradients.push_back(g == Py_None ? nullptr : &tensor_of(g));
+  }
+  return gradients;
+}
+
+/// Gives one gradient, or a tuple of them, None for an undefined one.
+Object* call_node(Object* self, Object* args, Object* kwargs) {
+  return guarded([&]() -> Object* {
+    Node& node = as_node(self);
+    const uint32_t without = node.noutputs >= 32 ? 0 : node.info->nondiff_outputs & ((1u << node.noutputs) - 1);
+    std::vector<TensorRef> results = apply_node(node, unwrap_gradients(args, kwargs, node.noutputs, without));
+    const auto wrapped = [](TensorRef& t) { return t ? static_cast<Object*>(t.release()) : Py_NewRef(Py_None); };
+    if (results.size() == 1) return wrapped(results[0]);
+    auto tuple = Ref<Object>::steal(checked(PyTuple_New(Py_ssize_t(results.size()))));
+    for (size_t i = 0; i < results.size(); ++i) PyTuple_SET_ITEM(tuple.object(), Py_ssize_t(i), wrapped(results[i]));
+    return tuple.release();
+  });
+}
+
 PyMethodDef methods[] = {
     {"name", get_name, METH_NOARGS, "The node's kind, such as 'AddBackward0'."},
     {"__sizeof__", node_sizeof, METH_NOARGS, nullptr},
@@ -107,6 +135,17 @@ Object* accumulate_variable(Object* self, void*) {
 }
 Object* accumulate_name(Object*, Object*) { return PyUnicode_FromString("torch::autograd::AccumulateGrad"); }
 Object* accumulate_next(Object*, void*) { return PyTuple_New(0); }
+
+/// Adds to the leaf's gradient.
+Object* accumulate_call(Object* self, Object* args, Object* kwargs) {
+  return guarded([&] {
+    const TensorRef leaf = TensorRef::share(reinterpret_cast<AccumulateGrad*>(self)->variable);
+    const std::vector<Tensor*> gradients = unwrap_gradients(args, kwargs, 1, 0);
+    const Endpoint root = {leaf.get(), {}};
+    if (leaf && gradients[0]) run_backward({&root, 1}, gradients, {}, {});
+    return checked(PyTuple_New(0));
+  });
+}
 
 PyMethodDef accumulate_methods[] = {
     {"name", accumulate_name, METH_NOARGS, nullptr},
@@ -192,6 +231,7 @@ void init_node_type(Object* module) {
       {Py_tp_traverse, reinterpret_cast<void*>(node_traverse)},
       {Py_tp_clear, reinterpret_cast<void*>(node_clear)},
       {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
+      {Py_tp_call, reinterpret_cast<void*>(call_node)},
       {Py_tp_methods, methods},
       {Py_tp_getset, getset},
       {0, nullptr},
@@ -202,6 +242,7 @@ void init_node_type(Object* module) {
       {Py_tp_traverse, reinterpret_cast<void*>(accumulate_traverse)},
       {Py_tp_clear, reinterpret_cast<void*>(accumulate_clear)},
       {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
+      {Py_tp_call, reinterpret_cast<void*>(accumulate_call)},
       {Py_tp_methods, accumulate_methods},
       {Py_tp_getset, accumulate_getset},
       {0, nullptr},

@@ -20,6 +20,16 @@ int64_t int_value(Object* number) {
   return value;
 }
 
+/// An int as a scalar, which has room for uint64 too.
+Scalar integer_scalar(Object* number) {
+  int overflow;
+  const int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow <= 0) return Scalar(overflow == 0 ? value : int_value(number));
+  const uint64_t large = PyLong_AsUnsignedLongLong(number);
+  if (PyErr_Occurred()) throw PythonError{};
+  return Scalar(large);
+}
+
 /// By way of __index__.
 int64_t index_value(Object* object) {
   auto number = Ref<Object>::steal(checked(PyNumber_Index(object)));
@@ -55,7 +65,7 @@ bool unwrap_scalar_slow(Object* object, Scalar* out) {
   if (PyBool_Check(object)) {
     *out = Scalar(object == Py_True);
   } else if (PyLong_Check(object)) {
-    *out = Scalar(int_value(object));
+    *out = integer_scalar(object);
   } else if (PyFloat_Check(object)) {
     *out = Scalar(PyFloat_AS_DOUBLE(object));
   } else if (PyComplex_Check(object)) {
@@ -71,7 +81,7 @@ bool unwrap_scalar_slow(Object* object, Scalar* out) {
         break;
       }
       case NumpyKind::Int:
-        *out = Scalar(index_value(object));
+        *out = integer_scalar(Ref<Object>::steal(checked(PyNumber_Index(object))).object());
         break;
       case NumpyKind::Float: {
         const double value = PyFloat_AsDouble(object);
@@ -175,7 +185,7 @@ Object* wrap(const Scalar& scalar) {
     case Tag::Bool:
       return PyBool_FromLong(scalar.i != 0);
     case Tag::Int:
-      return PyLong_FromLongLong(scalar.i);
+      return scalar.is_above_int64() ? PyLong_FromUnsignedLongLong(uint64_t(scalar.i)) : PyLong_FromLongLong(scalar.i);
     case Tag::Float:
       return PyFloat_FromDouble(scalar.f);
     case Tag::Complex:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from catalogue.dtypes import floating_or_complex
@@ -30,6 +30,7 @@ class Save:
     index: int
     name: str  # what the lambda calls it
     argument: Argument | None  # for Arg: its type
+    edges: tuple[int, ...] | None = None  # whose gradients are computed from it; None: it is always needed
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def _plan_node(result: Derivatives, op: OpPlan, name: str, symbol: str) -> NodeP
         kept = [i for i in range(len(slots)) if i in used and slots[i] in candidates]
         edges = [slots[i] for i in kept]
         runs = [_only(run, kept) for run in runs]
-    saves = _saves(op, names, runs)
+    saves = tuple(replace(s, edges=_users(s.name, runs)) for s in _saves(op, names, runs))
     if len(saves) > MAX_SAVES:
         raise CatalogueError(entry.where, f"{op.schema.full_name} saves {len(saves)} values")
     formula = runs[0]
@@ -234,6 +235,14 @@ def _saves(op: OpPlan, names: dict[str, str], runs: list[Formula]) -> tuple[Save
         elif name.endswith("_dtype") and name[:-6] in arguments:
             saves.append(Save("ArgDType", arguments[name[:-6]][0], name, None))
     return tuple(saves)
+
+
+def _users(name: str, runs: list[Formula]) -> tuple[int, ...] | None:
+    """The edges whose gradients read a saved value; None if it is read in any case."""
+    cases = [case for run in runs for case in run.cases]
+    if any(run.whole for run in runs) or any(name == n for case in cases for n, _ in case.conditions):
+        return None
+    return tuple(sorted({i for case in cases for i, o in enumerate(case.outputs) if name in leaves_of([o])}))
 
 
 def _unfusable(node: Expr) -> bool:

@@ -261,24 +261,26 @@ def gradients(call: Call, create_graph: bool = False) -> list[Any] | None:
     return list(call.module.autograd.grad(outs, call.leaves, directions, create_graph=create_graph, allow_unused=True))
 
 
+def directions(module: Any, like: list[Any], seed: str) -> list[Any]:
+    """Fixed tensors of the sizes and dtypes of others."""
+    names = [dtype_name(t.dtype) for t in like]
+    return [
+        tensor(module, values_of(Spec(tuple(t.shape), low=-1.0, high=1.0), name, f"{seed}/{i}"), name)
+        for i, (t, name) in enumerate(zip(like, names, strict=True))
+    ]
+
+
 def directional(call: Call, f: Callable[[Call], float], seed: str, step: float) -> tuple[float, list[Any]]:
     """(f(x + step d) - f(x - step d)) / (2 step) along a fixed direction d of all leaves, and d."""
-    directions = [
-        tensor(
-            call.module,
-            values_of(Spec(tuple(t.shape), low=-1.0, high=1.0), dtype_name(t.dtype), f"{seed}/{i}"),
-            dtype_name(t.dtype),
-        )
-        for i, t in enumerate(call.leaves)
-    ]
-    by_id = {id(t): d for t, d in zip(call.leaves, directions, strict=True)}
+    moves = directions(call.module, call.leaves, seed)
+    by_id = {id(t): d for t, d in zip(call.leaves, moves, strict=True)}
 
     def moved(sign: float) -> float:
         with call.module.no_grad():
             points = {i: t.detach() + (sign * step) * by_id[i] for i, t in ((id(t), t) for t in call.leaves)}
         return f(call.map(lambda t: points[id(t)].requires_grad_() if id(t) in points else t))
 
-    return (moved(1.0) - moved(-1.0)) / (2 * step), directions
+    return (moved(1.0) - moved(-1.0)) / (2 * step), moves
 
 
 def inner(module: Any, left: list[Any], right: list[Any]) -> float:

@@ -33,7 +33,7 @@ from tests import support
 from tools import fuzz_calls
 
 BATCH = 50_000  # calls of one child
-HANG = 20  # seconds that one call may take
+HANG = 20  # seconds of processor time that one call may take
 MEMORY = 1 << 30  # bytes that calls may ask for, beyond what the process has after its imports
 GROWTH = 64 << 10  # bytes that may be in use after a batch was repeated and were not before
 READ = 1 << 20  # elements of a result that are read; an expanded one may have any number
@@ -140,6 +140,12 @@ def growth_by_operator(module: Any, labels: list[str]) -> dict[str, int]:
     return growth
 
 
+def set_timers(seconds: int) -> None:
+    """Ends the process after so much work, and after ten times as long if it waits for what never comes."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 10 * seconds)
+
+
 def child(labels: list[str], note: Path) -> None:
     """Makes the calls twice; prints a line [index, what was wrong] for each finding."""
     faulthandler.enable()
@@ -148,15 +154,16 @@ def child(labels: list[str], note: Path) -> None:
     module.set_num_threads(2)
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, in native code too
+    for ending in (signal.SIGALRM, signal.SIGPROF):  # end the process, in native code too
+        signal.signal(ending, signal.SIG_DFL)
     gc.freeze()
     with note.open("r+b") as file, mmap.mmap(file.fileno(), 8) as current:
         for i, label in enumerate(labels):
             current[:] = i.to_bytes(8, "little")
-            signal.setitimer(signal.ITIMER_REAL, HANG)
+            set_timers(HANG)
             if wrong := attempt(module, label):
                 print(json.dumps([i, wrong]), flush=True)
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    set_timers(0)
     # All that is kept on purpose (pools, samples, types of nodes) is there now.
     before = in_use(module)
     for label in labels:
@@ -190,7 +197,8 @@ class Findings:
         operator = operator_of(label)
         self.deaths[operator] = self.deaths.get(operator, 0) + 1
         name = signal.Signals(-code).name
-        self.add(label, f"hangs for {HANG} s" if name == "SIGALRM" else f"dies of {name}; {log.partition(chr(10))[0]}")
+        hangs = name in ("SIGALRM", "SIGPROF")
+        self.add(label, f"hangs for {HANG} s" if hangs else f"dies of {name}; {log.partition(chr(10))[0]}")
 
     @property
     def left_out(self) -> set[str]:

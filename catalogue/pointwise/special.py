@@ -11,6 +11,7 @@ from catalogue.kinds import unary
 from catalogue.pointwise.exp_log import exp, log
 from catalogue.pointwise.select import where
 from catalogue.samples import one
+from codegen.expr import cpp
 from codegen.primitives import scalar
 
 INF = float("inf")
@@ -87,7 +88,7 @@ digamma = _function(
 trigamma = _function(
     "trigamma",
     lambda a: scalar("trigamma", a),
-    None,
+    lambda g, a: cpp.polygamma_backward(g, 1, a),
     None,
     "The derivative of digamma.",
     low=0.1,

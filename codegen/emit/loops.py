@@ -132,7 +132,7 @@ class _Names:
 def _param(leaf: Expr) -> str:
     name, type = leaf.args[0], leaf.type or ""
     slot = name.removesuffix("_re").removesuffix("_im")[1:]
-    member = "imag" if name.endswith("_im") else "to_double()" if type in p.FLOATING else "to_int()"
+    member = "imag_part()" if name.endswith("_im") else "to_double()" if type in p.FLOATING else "to_int()"
     if type in p.MASKS:
         return f"m8(splat<uint8_t>(q[{slot}].to_int() != 0 ? 255 : 0))"
     return f"splat<{ELEMENT[type]}>({ELEMENT[type]}(q[{slot}].{member}))"

@@ -251,12 +251,19 @@ def _condition(n: NodePlan, name: str, value: Any) -> str:
     return f"({text}.i != 0) == {str(bool(value)).lower()}"
 
 
+def _edge_bits(n: NodePlan, save: Save) -> str:
+    """SaveSpec::edges, which has room for seven."""
+    if save.edges is None or len(n.edges) == 1 or max(save.edges) > 6:
+        return "kAnyEdge"
+    return f"{sum(1 << i for i in save.edges):#b}"
+
+
 def _info(n: NodePlan) -> str:
     lines = []
     if n.edges:
         lines.append(f"static constexpr uint8_t edges_of_{n.symbol}[] = {{{', '.join(map(str, n.edges))}}};")
     if n.saves:
-        saves = ", ".join(f"{{SaveFrom::{s.source}, {s.index}}}" for s in n.saves)
+        saves = ", ".join(f"{{SaveFrom::{s.source}, {s.index}, {_edge_bits(n, s)}}}" for s in n.saves)
         lines.append(f"static constexpr SaveSpec saves_of_{n.symbol}[] = {{{saves}}};")
     returns = n.op.schema.returns
     noutputs = 0 if returns and returns[0].type.is_list else len(returns)

@@ -41,7 +41,9 @@ def _row(row: Row, dtype: str, loops: dict[int, str]) -> str:
     if row.compute == UNSUPPORTED:
         return f"    {{{UNSUPPORTED}}},  // {dtype}"
     loop = f": {loops[row.loop]}" if row.loop else ""
-    return f"    {{{code(row.compute)}, {code(row.native)}, {code(row.result)}, {row.loop}}},  // {dtype}{loop}"
+    no_casts = "true" if row.compute == dtype and row.native == row.result else "false"
+    dtypes = f"{code(row.compute)}, {code(row.native)}, {code(row.result)}"
+    return f"    {{{dtypes}, {no_casts}, {row.loop}}},  // {dtype}{loop}"
 
 
 def _fields(table: Table, rows: str) -> list[str]:

@@ -36,37 +36,37 @@ inline TensorRef number_like(const Tensor& like, const Scalar& x) {
 
 template <class Integers, class Reals>
 inline Scalar combine(const Scalar& a, const Scalar& b, Integers integers, Reals reals) {
-  if (a.is_integral() && b.is_integral()) return Scalar(int64_t(integers(a.i, b.i)));
+  if (a.is_integral() && b.is_integral() && !a.is_above_int64() && !b.is_above_int64())
+    return Scalar(int64_t(integers(uint64_t(a.i), uint64_t(b.i))));  // wraps
   return Scalar(double(reals(a.to_double(), b.to_double())));
 }
 inline bool either_complex(const Scalar& a, const Scalar& b) { return a.is_complex() || b.is_complex(); }
-inline double imag_of(const Scalar& a) { return a.is_complex() ? a.imag : 0; }
 
 inline Scalar operator+(const Scalar& a, const Scalar& b) {
-  if (either_complex(a, b)) return Scalar(a.to_double() + b.to_double(), imag_of(a) + imag_of(b));
-  return combine(a, b, [](int64_t x, int64_t y) { return x + y; }, [](double x, double y) { return x + y; });
+  if (either_complex(a, b)) return Scalar(a.to_double() + b.to_double(), a.imag_part() + b.imag_part());
+  return combine(a, b, [](uint64_t x, uint64_t y) { return x + y; }, [](double x, double y) { return x + y; });
 }
 inline Scalar operator-(const Scalar& a, const Scalar& b) {
-  if (either_complex(a, b)) return Scalar(a.to_double() - b.to_double(), imag_of(a) - imag_of(b));
-  return combine(a, b, [](int64_t x, int64_t y) { return x - y; }, [](double x, double y) { return x - y; });
+  if (either_complex(a, b)) return Scalar(a.to_double() - b.to_double(), a.imag_part() - b.imag_part());
+  return combine(a, b, [](uint64_t x, uint64_t y) { return x - y; }, [](double x, double y) { return x - y; });
 }
 inline Scalar operator*(const Scalar& a, const Scalar& b) {
   if (either_complex(a, b)) {
-    const double x = a.to_double(), y = b.to_double(), u = imag_of(a), v = imag_of(b);
+    const double x = a.to_double(), y = b.to_double(), u = a.imag_part(), v = b.imag_part();
     return Scalar(x * y - u * v, x * v + u * y);
   }
-  return combine(a, b, [](int64_t x, int64_t y) { return x * y; }, [](double x, double y) { return x * y; });
+  return combine(a, b, [](uint64_t x, uint64_t y) { return x * y; }, [](double x, double y) { return x * y; });
 }
 inline Scalar operator/(const Scalar& a, const Scalar& b) {
   if (either_complex(a, b)) {
-    const double x = a.to_double(), y = b.to_double(), u = imag_of(a), v = imag_of(b), n = y * y + v * v;
+    const double x = a.to_double(), y = b.to_double(), u = a.imag_part(), v = b.imag_part(), n = y * y + v * v;
     return Scalar((x * y + u * v) / n, (u * y - x * v) / n);
   }
   return Scalar(a.to_double() / b.to_double());
 }
 inline Scalar operator-(const Scalar& a) { return Scalar(0) - a; }
 inline bool operator==(const Scalar& a, const Scalar& b) {
-  return a.to_double() == b.to_double() && imag_of(a) == imag_of(b);
+  return a.to_double() == b.to_double() && a.imag_part() == b.imag_part();
 }
 inline bool operator!=(const Scalar& a, const Scalar& b) { return !(a == b); }
 inline bool operator<(const Scalar& a, const Scalar& b) { return a.to_double() < b.to_double(); }

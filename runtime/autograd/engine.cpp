@@ -11,6 +11,7 @@
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/pointwise/arith.h"
 #include "generated/ops/reduce/sums.h"
+#include "generated/ops/view/dims.h"
 #include "generated/ops/view/regroup.h"
 #include "runtime/autograd/explain.h"
 #include "runtime/autograd/function_node.h"
@@ -498,6 +499,27 @@ TensorRef sum_to_size(Tensor& g, IntList sizes) {
 std::vector<TensorRef> run_backward(std::span<const Endpoint> roots, TensorList gradients,
                                     std::span<const Endpoint> inputs, const BackwardOptions& options) {
   return Run(options)(roots, gradients, inputs);
+}
+
+std::vector<TensorRef> apply_node(Node& node, TensorList gradients) {
+  if (lost_saved(node)) refuse_released(node);
+  std::vector<TensorRef> arrived(node.noutputs);
+  for (uint32_t i = 0; i < node.noutputs; ++i) {
+    if (!gradients[i]) continue;
+    const OutputMeta& meta = node.metas[i];
+    TensorRef g = TensorRef::share(gradients[i]);
+    if (!std::ranges::equal(g->sizes(), meta.sizes())) g = ops::expand(*g, meta.sizes());
+    arrived[i] = fitted(std::move(g), meta.sizes(), meta.dtype, nullptr, i);
+  }
+  const bool any = std::ranges::any_of(arrived, [](const TensorRef& g) { return bool(g); });
+  std::vector<TensorRef> results(node.nedges);
+  if (!any && !node.info->runs_always) return results;
+  auto** slots = reinterpret_cast<Tensor**>(arrived.data());
+  if (node.info->wants_zeros) fill_undefined(node, slots);
+  Needs needs = 0;
+  for (uint32_t i = 0; i < node.nedges && i < 64; ++i) needs |= Needs(bool(node.edges()[i])) << i;
+  node.info->apply(node, slots, reinterpret_cast<Tensor**>(results.data()), needs);
+  return results;
 }
 
 namespace {

@@ -17,16 +17,17 @@ Object* record_out(const Op& op, KeySet keys, Value* args);
 Node* new_node(const NodeInfo& info, uint32_t nedges, uint32_t nsaves, uint32_t noutputs);
 /// The sequence number that the next node will have.
 uint64_t next_sequence();
-/// An edge to where t's gradient goes (null if t does not require grad); owns a reference.
-inline Edge make_edge(Tensor* t) {
-  if (!t || !(t->keys & bit(Key::Autograd))) return Edge();
-  if (Node* fn = t->grad_fn) {
+/// An edge to where the gradient of t, which requires grad, goes; owns a reference.
+inline Edge edge_to(Tensor& t) {
+  if (Node* fn = t.grad_fn) {
     Py_INCREF(fn);
-    return Edge(fn, t->output_nr);
+    return Edge(fn, t.output_nr);
   }
-  Py_INCREF(t);
-  return Edge::leaf(t);
+  Py_INCREF(&t);
+  return Edge::leaf(&t);
 }
+/// The same for any t, null for one that does not require grad.
+inline Edge make_edge(Tensor* t) { return t && t->keys & bit(Key::Autograd) ? edge_to(*t) : Edge(); }
 /// Makes t the nr-th output of node.
 void set_history(Tensor& t, Node& node, uint32_t nr);
 /// Where the sizes of a layout that becomes t's are kept, if it or the one before has many dims.
@@ -70,6 +71,10 @@ struct Endpoint {
 /// computed; without `accumulate` their gradients come back, in order.
 std::vector<TensorRef> run_backward(std::span<const Endpoint> roots, TensorList gradients,
                                     std::span<const Endpoint> inputs, const BackwardOptions& options);
+
+/// What a node makes of one gradient per output (null: undefined), alone: no hooks run, nothing is handed on or freed.
+/// One gradient per edge, as the formula gives it.
+std::vector<TensorRef> apply_node(Node& node, TensorList gradients);
 
 /// The id of the innermost backward that runs in this thread; 0 if none does.
 uint64_t current_run();

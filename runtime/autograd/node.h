@@ -1,6 +1,8 @@
 // The graph: a Node is a Python object (collected, pooled) that holds edges to the inputs' history and what backward
 // needs. An Edge to a leaf points to the tensor itself; its AccumulateGrad object exists only if somebody asks for it.
 #pragma once
+#include <vector>
+
 #include "runtime/dispatch/op.h"
 
 namespace vivace {
@@ -38,9 +40,11 @@ using Needs = uint64_t;
 using Apply = void (*)(Node& node, Tensor* const* grads, Tensor** out, Needs needs);
 
 enum class SaveFrom : uint8_t { Arg, Result, ArgSizes, ArgDType };
+inline constexpr uint8_t kAnyEdge = 0x80, kEveryEdge = 0xff;
 struct SaveSpec {
   SaveFrom from;
   uint8_t index;  // of the argument or result
+  uint8_t edges;  // bit i: the gradient of edge i is computed from it; kAnyEdge: it is needed whichever there are
 };
 
 struct NodeInfo {
@@ -111,8 +115,14 @@ void own_saved(Value& slot);
 /// A saved tensor, checked against its version and, when a graph is being made, connected to its history. Throws if it
 /// was modified. The engine has made sure that the values are still there.
 TensorRef saved_tensor(Node& node, int k);
-/// The same for a list of tensors, null for None; the versions that they had stand behind the list.
-TensorList saved_list(Node& node, int k);
+/// A saved list while a formula uses it.
+struct SavedList {
+  std::vector<TensorRef> tensors;
+  operator TensorList() const { return {reinterpret_cast<Tensor* const*>(tensors.data()), tensors.size()}; }
+};
+/// saved_tensor for a list of tensors that get no gradient, null for None; the versions that they had stand behind the
+/// list.
+SavedList saved_list(Node& node, int k);
 /// The k-th saved value that is no tensor.
 inline const Value& saved_value(Node& node, int k) { return node.saved()[k]; }
 

@@ -18,22 +18,28 @@ constexpr KeySet kBelow = below(Key::Autograd);
 
 inline bool needs_grad(const Tensor* t) { return t && (t->keys & bit(Key::Autograd)); }
 
-/// Whether a differentiable argument requires grad; counts the edges that a node would have.
-bool any_requires_grad(const Op& op, const Value* args, uint32_t& nedges) {
+/// Bit i, as in SaveSpec::edges.
+inline uint8_t edge_bit(int i) { return i < 7 ? uint8_t(1 << i) : kAnyEdge; }
+
+/// Which differentiable arguments require grad, as in SaveSpec::edges, 0 if none does; counts the edges that a node
+/// would have.
+uint8_t requiring_grad(const Op& op, const Value* args, uint32_t& nedges) {
   const NodeInfo& info = *op.node;
-  bool any = false;
+  uint8_t present = 0;
   nedges = 0;
   for (int i = 0; i < info.nedges; ++i) {
     const int a = info.edge_args[i];
+    bool any = false;
     if (op.list_args >> a & 1) {
       for (const Tensor* t : args[a].tensor_list()) any |= needs_grad(t);
       nedges += uint32_t(args[a].count);
     } else {
-      any |= needs_grad(args[a].tensor);
+      any = needs_grad(args[a].tensor);
       ++nedges;
     }
+    if (any) present |= edge_bit(i) | kAnyEdge;
   }
-  return any;
+  return present;
 }
 
 void collect_edges(const Op& op, const Value* args, Node& node) {
@@ -112,23 +118,27 @@ inline void save_result(Value& slot, Tensor& result) {
   slot.count = *result.version_;
 }
 
-/// Results are saved later by save_results.
-void save_arguments(const NodeInfo& info, const Value* args, Node& node) {
+/// Saves what the gradients of the edges in `present` are computed from; results later, by save_results.
+void save_arguments(const NodeInfo& info, const Value* args, Node& node, uint8_t present) {
   for (int k = 0; k < info.nsaves; ++k)
-    if (info.saves[k].from != SaveFrom::Result) save_argument(node.saved()[k], info.saves[k], args);
+    if (info.saves[k].from != SaveFrom::Result && info.saves[k].edges & present)
+      save_argument(node.saved()[k], info.saves[k], args);
 }
 
-void save_results(const NodeInfo& info, Tensor* const* results, Node& node) {
+void save_results(const NodeInfo& info, Tensor* const* results, Node& node, uint8_t present) {
   for (int k = 0; k < info.nsaves; ++k)
-    if (info.saves[k].from == SaveFrom::Result) save_result(node.saved()[k], *results[info.saves[k].index]);
+    if (info.saves[k].from == SaveFrom::Result && info.saves[k].edges & present)
+      save_result(node.saved()[k], *results[info.saves[k].index]);
 }
 
 /// Whether the result of a call with one output gets a node: a kernel that gave an argument back leaves it its own
 /// history.
 inline bool is_recorded(const Tensor& result) { return is_differentiable(result.dtype_) && !needs_grad(&result); }
 
-/// Makes the result the output of a node that has its edges, and saves what backward needs.
-inline void finish(Tensor& result, Node& node, Value* saved, const Value* args) {
+/// Makes the result the output of a node that has its edges, and saves what the gradients of those in `present` are
+/// computed from.
+[[gnu::always_inline]] inline void finish(Tensor& result, Node& node, Value* saved, const Value* args,
+                                          uint8_t present) {
   const NodeInfo& info = *node.info;
   result.grad_fn = &node;
   result.output_nr = 0;
@@ -137,6 +147,7 @@ inline void finish(Tensor& result, Node& node, Value* saved, const Value* args) 
   track(result);
   for (int k = 0; k < info.nsaves; ++k) {
     const SaveSpec spec = info.saves[k];
+    if (present != kEveryEdge && !(spec.edges & present)) continue;
     if (spec.from == SaveFrom::Result)
       save_result(saved[k], result);
     else
@@ -155,25 +166,32 @@ inline Object* record_leading_tensors(const Op& op, KeySet keys, Value* args) {
     const NodeInfo& info = *op.node;
     Node& node = *new_node(info, N, info.nsaves, 1);
     Edge* edges = node.edges();
-    for (int k = 0; k < N; ++k) edges[k] = make_edge(args[k].tensor);
-    finish(result, node, reinterpret_cast<Value*>(edges + N), args);
+    auto* saved = reinterpret_cast<Value*>(edges + N);
+    if (N == 1 || args[0].tensor->keys & args[N - 1].tensor->keys & bit(Key::Autograd)) {
+      for (int k = 0; k < N; ++k) edges[k] = edge_to(*args[k].tensor);
+      finish(result, node, saved, args, kEveryEdge);
+    } else {
+      const int k = needs_grad(args[0].tensor) ? 0 : 1;
+      edges[k] = edge_to(*args[k].tensor);
+      finish(result, node, saved, args, edge_bit(k) | kAnyEdge);
+    }
   }
   return owner.release();
 }
 
 /// Calls with one output and no tensor lists.
 inline Object* record_single_output(const Op& op, const NodeInfo& info, KeySet keys, Value* args) {
-  KeySet any = 0;
+  uint8_t present = 0;
   for (int i = 0; i < info.nedges; ++i)
-    if (const Tensor* t = args[info.edge_args[i]].tensor) any |= t->keys;
-  if (!(any & bit(Key::Autograd))) return redispatch(op, keys & kBelow, args);
+    if (needs_grad(args[info.edge_args[i]].tensor)) present |= edge_bit(i) | kAnyEdge;
+  if (!present) return redispatch(op, keys & kBelow, args);
   auto owner = TensorRef::steal(&tensor_of(redispatch(op, keys & kBelow, args)));
   Tensor& result = *owner;
   if (is_recorded(result)) {
     Node& node = *new_node(info, info.nedges, info.nsaves, 1);
     Edge* edges = node.edges();
     for (int i = 0; i < info.nedges; ++i) edges[i] = make_edge(args[info.edge_args[i]].tensor);
-    finish(result, node, node.saved(), args);
+    finish(result, node, node.saved(), args, present);
   }
   return owner.release();
 }
@@ -181,14 +199,15 @@ inline Object* record_single_output(const Op& op, const NodeInfo& info, KeySet k
 /// Calls with several outputs or tensor lists.
 Object* record_general(const Op& op, const NodeInfo& info, KeySet keys, Value* args) {
   uint32_t nedges;
-  if (!any_requires_grad(op, args, nedges)) return redispatch(op, keys & kBelow, args);
+  const uint8_t present = requiring_grad(op, args, nedges);
+  if (!present) return redispatch(op, keys & kBelow, args);
   Object* result = redispatch(op, keys & kBelow, args);
   auto owner = Ref<Object>::steal(result);
   const std::span<Tensor*> outputs = result_tensors(result);
   Node* node = new_node(info, nedges, info.nsaves, uint32_t(outputs.size()));
   auto node_owner = Ref<Node>::steal(node);
   collect_edges(op, args, *node);
-  save_arguments(info, args, *node);
+  save_arguments(info, args, *node, present);
   bool differentiable = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!is_tensor(outputs[i])) continue;  // None, where an output was not asked for
@@ -198,7 +217,7 @@ Object* record_general(const Op& op, const NodeInfo& info, KeySet keys, Value* a
     set_history(t, *node, uint32_t(i));
     differentiable = true;
   }
-  if (differentiable) save_results(info, outputs.data(), *node);
+  if (differentiable) save_results(info, outputs.data(), *node, present);
   return owner.release();
 }
 
@@ -259,7 +278,8 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   uint32_t nedges = 0;
   const bool self_grad = needs_grad(&self);
   // An op that overwrites self has no edge to it, and is recorded all the same.
-  const bool recording = tls.grad_mode && op.node && (any_requires_grad(op, args, nedges) | self_grad);
+  uint8_t present = tls.grad_mode && op.node ? requiring_grad(op, args, nedges) : 0;
+  const bool recording = tls.grad_mode && op.node && (present || self_grad);
   const bool recorded = recording && is_differentiable(self.dtype());
   if (recorded || (tls.grad_mode && self_grad)) check_in_place(op, self);
   if (!recorded) return redispatch(op, below, args);
@@ -268,20 +288,22 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   Node* node = new_node(info, nedges, info.nsaves, 1);
   auto node_owner = Ref<Node>::steal(node);
   collect_edges(op, args, *node);
-  TensorRef original;  // the value before the write, if backward needs it
+  present |= kAnyEdge;
+  if (self.base) present |= edge_bit(0);  // the root may require grad, whose gradient passes through edge 0
+  TensorRef original;                     // the value before the write, if backward needs it
   const Value self_value = args[0];
   for (int k = 0; k < info.nsaves; ++k)
-    if (info.saves[k].from == SaveFrom::Arg && info.saves[k].index == 0 && !original) {
+    if (info.saves[k].from == SaveFrom::Arg && info.saves[k].index == 0 && info.saves[k].edges & present && !original) {
       original = empty_like(self);
       copy_into(*original, self);
       args[0].tensor = original.get();
     }
-  save_arguments(info, args, *node);
+  save_arguments(info, args, *node, present);
   args[0] = self_value;
   auto owner = Ref<Object>::steal(redispatch(op, below, args));
   rebase_history(self, *node);
   Tensor* results[] = {&self};
-  save_results(info, results, *node);
+  save_results(info, results, *node, present);
   return owner.release();
 }
 

@@ -75,13 +75,20 @@ TensorRef with_edge(const Tensor& t, const Edge& edge) {
   return connected;
 }
 
-TensorList saved_list(Node& node, int k) {
+SavedList saved_list(Node& node, int k) {
   const TensorList list = node.saved()[k].tensor_list();
   const auto* versions = reinterpret_cast<const uint32_t*>(list.data() + list.size());
-  for (size_t i = 0; i < list.size(); ++i)
+  SavedList saved;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i] && !is_tensor(list[i])) {
+      saved.tensors.push_back(python_hooks.unpack(list[i]));
+      continue;
+    }
     if (list[i] && *list[i]->version_ != versions[i]) [[unlikely]]
       refuse_modified(node, *list[i], versions[i], str("tensor ", i, " of argument ", node.info->saves[k].index));
-  return list;
+    saved.tensors.push_back(TensorRef::share(list[i]));
+  }
+  return saved;
 }
 
 TensorRef saved_tensor(Node& node, int k) {

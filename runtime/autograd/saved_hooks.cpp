@@ -6,16 +6,26 @@
 
 namespace vivace {
 
+namespace {
+/// Puts what the pack hook makes of a tensor in its place.
+void pack(Object*& place) {
+  const TensorRef data = alias(tensor_of(place));
+  Object* before = std::exchange(place, python_hooks.pack(*data));
+  Py_DECREF(before);
+}
+}  // namespace
+
 void pack_saved(Node& node) {
   for (uint32_t k = 0; k < node.nsaves; ++k) {
     Value& slot = node.saved()[k];
-    if (slot.tag != Tag::Tensor) continue;
-    const TensorRef data = alias(*slot.tensor);
-    Object* packed = python_hooks.pack(*data);
-    Tensor* before = slot.tensor;
-    slot.object = packed;
-    slot.tag = Tag::Object;
-    Py_DECREF(before);
+    if (slot.tag == Tag::Tensor) {
+      pack(slot.object);
+      slot.tag = Tag::Object;
+    } else if (slot.tag == Tag::TensorList) {
+      auto** members = reinterpret_cast<Object**>(const_cast<Tensor**>(slot.tensors));
+      for (int64_t i = 0; i < slot.count; ++i)
+        if (members[i]) pack(members[i]);
+    }
   }
 }
 

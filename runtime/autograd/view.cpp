@@ -2,6 +2,7 @@
 // the views of the family take AsStridedBackward0 of the root when they are used next.
 #include "runtime/autograd/view.h"
 
+#include <optional>
 #include <vector>
 
 #include "generated/ops/factory/convert.h"
@@ -18,30 +19,72 @@
 namespace vivace {
 namespace {
 
-/// Sizes and strides are saved as an IntList each, the offset as an int.
+/// Sizes and strides are saved as an IntList each, the offset as an int; then the dtype.
 struct Geometry {
   IntList sizes, strides;
   int64_t offset;
+  DType dtype;
 };
-constexpr int kGeometrySaves = 3;
+constexpr int kGeometrySaves = 4;
 
-void save_geometry(Node& node, int at, const Tensor& t) {
-  node.saved()[at] = Value::of(t.sizes());
-  node.saved()[at + 1] = Value::of(t.strides());
+void save_geometry(Node& node, int at, const Geometry& g) {
+  node.saved()[at] = Value::of(g.sizes);
+  node.saved()[at + 1] = Value::of(g.strides);
   own_saved(node.saved()[at]);
   own_saved(node.saved()[at + 1]);
-  node.saved()[at + 2] = Value::of(t.storage_offset());
+  node.saved()[at + 2] = Value::of(g.offset);
+  node.saved()[at + 3] = Value::of(g.dtype);
 }
+
+Geometry geometry_of(const Tensor& t) { return {t.sizes(), t.strides(), t.storage_offset(), t.dtype()}; }
 
 Geometry saved_geometry(Node& node, int at) {
   const Value* v = node.saved() + at;
-  return {v[0].int_list(), v[1].int_list(), v[2].i};
+  return {v[0].int_list(), v[1].int_list(), v[2].i, v[3].dtype()};
+}
+
+/// A geometry of complex numbers as that of pairs of real ones. Others stay.
+struct RealGeometry {
+  Dims sizes, strides;
+  int64_t offset;
+
+  explicit RealGeometry(const Geometry& g) : sizes(g.sizes), strides(g.strides), offset(g.offset) {
+    if (!is_complex(g.dtype)) return;
+    for (int d = 0; d < strides.n; ++d) strides[d] *= 2;
+    sizes.push(2);
+    strides.push(1);
+    offset *= 2;
+  }
+};
+
+/// Whether memory of one dtype is looked at as real and as complex numbers.
+bool is_part(DType a, DType b) { return is_complex(a) != is_complex(b) && real_of(a) == real_of(b); }
+
+TensorRef in_real_numbers(Tensor& t) { return is_complex(t.dtype()) ? ops::view_as_real(t) : TensorRef::share(&t); }
+TensorRef in_numbers_of(DType dtype, Tensor& real) {
+  return is_complex(dtype) ? ops::view_as_complex(real) : TensorRef::share(&real);
+}
+
+/// The part of a root's gradient that belongs to a view; of another dtype, by way of real numbers.
+TensorRef slice_of(Tensor& whole, const Geometry& base, const Geometry& view) {
+  if (base.dtype == view.dtype) return ops::as_strided(whole, view.sizes, view.strides, view.offset - base.offset);
+  const RealGeometry from(base), to(view);
+  return in_numbers_of(view.dtype,
+                       *ops::as_strided(*in_real_numbers(whole), to.sizes, to.strides, to.offset - from.offset));
 }
 
 void as_strided_apply(Node& node, Tensor* const* grads, Tensor** out, Needs) {
   const Geometry base = saved_geometry(node, 0), view = saved_geometry(node, kGeometrySaves);
-  out[0] = formulas::as_strided_backward(*grads[0], base.sizes, base.strides, base.offset, view.sizes, view.strides,
-                                         view.offset)
+  if (base.dtype == view.dtype) {
+    out[0] = formulas::as_strided_backward(*grads[0], base.sizes, base.strides, base.offset, view.sizes, view.strides,
+                                           view.offset)
+                 .release();
+    return;
+  }
+  const RealGeometry to(base), from(view);
+  const TensorRef g = in_real_numbers(*grads[0]);
+  out[0] = in_numbers_of(base.dtype, *formulas::as_strided_backward(*g, to.sizes, to.strides, to.offset, from.sizes,
+                                                                    from.strides, from.offset))
                .release();
 }
 
@@ -55,6 +98,31 @@ const NodeInfo as_strided_info = {.name = "AsStridedBackward0",
 /// Whether the first edge of an in-place op's node leads to self as it was before; else self was overwritten.
 bool passes_to_self(const Node& node) { return node.info->nedges > 0 && node.info->edge_args[0] == 0; }
 
+/// A node from `root`, an edge that is shared, to a view of it that is laid out like t.
+Ref<Node> as_strided_node(const Edge& root, const Geometry& base, const Geometry& view, const Tensor& t) {
+  auto node = Ref<Node>::steal(new_node(as_strided_info, 1, 2 * kGeometrySaves, 1));
+  node->edges()[0] = root;
+  Py_XINCREF(root.object());
+  save_geometry(*node, 0, base);
+  save_geometry(*node, kGeometrySaves, view);
+  set_meta(*node, 0, t);
+  return node;
+}
+
+/// While a graph is made of an in-place op's derivative: what it saved of self is connected to the root as it was.
+class SelfBefore {
+ public:
+  SelfBefore(Node& function, Ref<Node> view) : edge_(function.edges()[0]), view_(std::move(view)) {
+    edge_ = Edge(view_.get(), 0);
+  }
+  ~SelfBefore() { edge_ = Edge(); }
+  SelfBefore(const SelfBefore&) = delete;
+
+ private:
+  Edge& edge_;
+  Ref<Node> view_;
+};
+
 constexpr int kFunction = 2 * kGeometrySaves;  // the saved value that holds the op's own node
 
 void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs needs) {
@@ -63,13 +131,21 @@ void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs nee
   Tensor& g = *grads[0];
   TensorRef whole = empty_strided(base.sizes, base.strides, g.dtype(), g.device());
   ops::copy_(*whole, g, false);
-  TensorRef slice = ops::as_strided(*whole, view.sizes, view.strides, view.offset - base.offset);
+  TensorRef slice;
+  {
+    const GradModeGuard no_grad(false);
+    slice = slice_of(*whole, base, view);
+  }
+  if (whole->requires_grad()) regenerate_view(*slice);  // by geometry: nothing is saved that the copy below changes
   TensorRef slice_grad = ops::clone(*slice, std::nullopt);
   Tensor* incoming[] = {slice_grad.get()};
   const bool through = passes_to_self(function);
   // Behind edge 0, which goes to the root, stand the function's edges but the one to self.
   TensorRef inner;
   std::vector<TensorRef> results(function.nedges + 1);
+  std::optional<SelfBefore> self_before;
+  if (through && tls.grad_mode && node.edges()[0])
+    self_before.emplace(function, as_strided_node(node.edges()[0], base, view, *slice_grad));
   function.info->apply(function, incoming, reinterpret_cast<Tensor**>(results.data()),
                        through ? needs | 1 : needs >> 1);
   if (through) inner = std::move(results[0]);
@@ -97,15 +173,12 @@ void regenerate_view(Tensor& t) {
     Py_XDECREF(old);
     return;
   }
-  if (t.dtype() != root.dtype())
+  if (t.dtype() != root.dtype() && !is_part(t.dtype(), root.dtype()))
     fail("a view of dtype ", t.dtype(), " of a tensor of dtype ", root.dtype(),
          " can't be used after the tensor was changed in place with gradients recorded; take the view again");
-  Node* node = new_node(as_strided_info, 1, 2 * kGeometrySaves, 1);
-  auto owner = Ref<Node>::steal(node);
-  node->edges()[0] = make_edge(&root);
-  save_geometry(*node, 0, root);
-  save_geometry(*node, kGeometrySaves, t);
-  set_history(t, *node, 0);
+  const Edge edge = make_edge(&root);
+  const auto owner = Ref<Object>::steal(edge.object());
+  set_history(t, *as_strided_node(edge, geometry_of(root), geometry_of(t), t), 0);
 }
 
 Node* written_by(Node& node) {
@@ -135,7 +208,7 @@ void rebase_history(Tensor& self, Node& node, uint32_t nr) {
   }
   set_meta(node, 0, self);
   Tensor& root = *self.base;
-  if (self.dtype() != root.dtype())
+  if (self.dtype() != root.dtype() && !is_part(self.dtype(), root.dtype()))
     fail("in-place operations with gradients on a view of dtype ", self.dtype(), " of a tensor of dtype ", root.dtype(),
          " are not supported; work on a copy");
   const uint32_t skip = passes_to_self(node), others = node.nedges - skip;
@@ -150,8 +223,8 @@ void rebase_history(Tensor& self, Node& node, uint32_t nr) {
     const auto unused = Ref<Object>::steal(node.edges()[0].object());
     node.edges()[0] = Edge();
   }
-  save_geometry(*slices, 0, root);
-  save_geometry(*slices, kGeometrySaves, self);
+  save_geometry(*slices, 0, geometry_of(root));
+  save_geometry(*slices, kGeometrySaves, geometry_of(self));
   Value& function = slices->saved()[kFunction];
   function.tag = Tag::Object;
   function.object = &node;

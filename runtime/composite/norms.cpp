@@ -236,7 +236,7 @@ TensorRef matrix_power(Tensor& self, int64_t n) {
     return ops::add_Tensor(*ops::fill_Scalar(self, Scalar(0)), *one, Scalar(1));
   }
   TensorRef square = n < 0 ? std::get<0>(ops::linalg_inv_ex(self, true)) : TensorRef::share(&self), result;
-  for (uint64_t left = uint64_t(n < 0 ? -n : n);;) {
+  for (uint64_t left = n < 0 ? -uint64_t(n) : uint64_t(n);;) {
     if (left & 1) result = result ? ops::matmul(*result, *square) : square;
     if (left >>= 1)
       square = ops::matmul(*square, *square);

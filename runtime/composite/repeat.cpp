@@ -24,7 +24,8 @@ TensorRef repeat_interleave_self_int(Tensor& self, int64_t repeats, std::optiona
   Dims wide(x->sizes()), merged(x->sizes());
   for (int k = wide.n++; k > d + 1; --k) wide[k] = wide[k - 1];
   wide[int(d) + 1] = repeats;
-  merged[int(d)] *= repeats;
+  if (__builtin_mul_overflow(merged[int(d)], repeats, &merged[int(d)]))
+    fail("repeat_interleave: ", repeats, " times a dim of size ", wide[int(d)], " overflows");
   return ops::reshape(*ops::clone(*ops::expand(*ops::unsqueeze(*x, d + 1), wide, false), MemoryFormat::Contiguous),
                       merged);
 }

@@ -10,7 +10,9 @@ TensorRef diag_embed(Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
   if (self.dim() == 0) wrap_dim(0, 0);
   const int64_t n = self.dim() + 1, d1 = wrap_dim(dim1, n), d2 = wrap_dim(dim2, n);
   if (d1 == d2) fail("diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  const int64_t length = self.size(-1) + std::abs(offset);
+  int64_t length;
+  if (offset == INT64_MIN || __builtin_add_overflow(self.size(-1), std::abs(offset), &length))
+    fail("diag_embed: offset ", offset, " overflows");
   Dims sizes;
   int64_t next = 0;
   for (int64_t d = 0; d < n; ++d) sizes.push(d == d1 || d == d2 ? length : self.dims_[next++]);

@@ -71,10 +71,10 @@ void fail_too_many_dims(size_t n) { fail("tensors have at most ", kMaxDims, " di
 
 Dims contiguous_strides(IntList sizes) {
   Dims strides(sizes);
-  int64_t step = 1;
+  uint64_t step = 1;  // wraps where a dim of size 0 stands before large ones
   for (int d = strides.n - 1; d >= 0; --d) {
-    strides[d] = step;
-    step *= sizes[d] > 1 ? sizes[d] : 1;
+    strides[d] = int64_t(step);
+    step *= sizes[d] > 1 ? uint64_t(sizes[d]) : 1;
   }
   return strides;
 }

@@ -63,10 +63,10 @@ void check_sizes(IntList sizes) {
 }
 
 bool is_row_major(IntList sizes, IntList strides) {
-  int64_t expected = 1;
+  uint64_t expected = 1;
   for (size_t d = sizes.size(); d-- > 0;) {
-    if (strides[d] != expected) return false;
-    expected *= sizes[d] > 1 ? sizes[d] : 1;
+    if (uint64_t(strides[d]) != expected) return false;
+    expected *= sizes[d] > 1 ? uint64_t(sizes[d]) : 1;
   }
   return true;
 }
@@ -114,15 +114,16 @@ TensorRef empty(IntList sizes, DType dtype, Device device) {
   Tensor* t = new_tensor();
   auto ref = TensorRef::steal(t);
   set_dims_storage(t, n);
-  int64_t numel = 1, step = 1;
+  int64_t numel = 1;
+  uint64_t step = 1;  // wraps where a dim of size 0 stands before large ones
   bool bad = false;
   for (int d = n - 1; d >= 0; --d) {
     const int64_t s = sizes[d];
     t->dims_[d] = s;
-    t->dims_[n + d] = step;
+    t->dims_[n + d] = int64_t(step);
     bad |= s < 0;
     bad |= __builtin_mul_overflow(numel, s, &numel);
-    step *= s > 1 ? s : 1;
+    step *= s > 1 ? uint64_t(s) : 1;
   }
   if (bad) [[unlikely]] {
     check_sizes(sizes);

@@ -134,6 +134,7 @@ inline Object* box(int64_t x) { return PyLong_FromLongLong(x); }
 inline Object* box(double x) { return PyFloat_FromDouble(x); }
 inline Object* box(const Scalar& x) {
   if (x.is_bool()) return PyBool_FromLong(x.i != 0);
+  if (x.is_above_int64()) return PyLong_FromUnsignedLongLong(uint64_t(x.i));
   if (x.is_integral()) return PyLong_FromLongLong(x.i);
   if (x.is_complex()) return PyComplex_FromDoubles(x.f, x.imag);
   return PyFloat_FromDouble(x.f);

@@ -4,6 +4,7 @@
 
 #include "generated/kernels/nn/norm.h"
 #include "runtime/kernels/isa/dense.h"
+#include "runtime/kernels/layout.h"
 #include "runtime/kernels/norm.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/parallel/parallel.h"
@@ -147,7 +148,7 @@ TensorRef group_norm(Tensor& input, int64_t num_groups, Tensor* weight, Tensor* 
     if (t && (t->dim() != 1 || t->numel() != channels))
       fail("group_norm: Expected ", name, " to be a vector of size equal to the number of channels in input, but got ",
            name, " of shape ", t->sizes(), " and input of shape ", input.sizes());
-  return empty(input.sizes(), input.dtype(), input.device());
+  return kernels::empty_images(input.sizes(), input.dtype(), input.device(), kernels::format_of(input));
 }
 
 }  // namespace meta
@@ -270,7 +271,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> group_norm_grad(Tensor& g, Tensor& i
   const DType compute = compute_of(input.dtype());
   const int64_t channels = input.sizes()[1];
   TensorRef x_grad, w_grad, b_grad;
-  if (needs & 1) x_grad = empty(input.sizes(), input.dtype());
+  if (needs & 1) x_grad = empty_images(input.sizes(), input.dtype(), {}, format_of(input));
   if (needs & 2) fill_into(*(w_grad = empty({channels}, compute)), Scalar(0));
   if (needs & 4) fill_into(*(b_grad = empty({channels}, compute)), Scalar(0));
   if (input.numel() == 0) return {x_grad, w_grad, b_grad};

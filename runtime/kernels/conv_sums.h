@@ -18,6 +18,8 @@ using dense::ConvLoops;
 inline constexpr int64_t kWeights = 64 * 1024, kPlanes = 256 * 1024;
 /// Elements of a tile: ConvLoops' rows times width at most.
 inline constexpr int kTile = 768;
+/// Elements behind a tile that copying the last of its rows may read, a vector at a time.
+inline constexpr int kSlack = 16;
 
 // ---- the loops of element types without vectors
 
@@ -151,7 +153,7 @@ void sum_planes(const PlaneLayout& layout, const T* planes, int64_t channels, co
   const int64_t blocks = (rows + loops.rows - 1) / loops.rows;
   const int64_t grain = std::max<int64_t>(1, kThreadWork * blocks / std::max<int64_t>(1, depth * rows * n));
   parallel_for(0, blocks, grain, [&](int64_t first, int64_t last) {
-    alignas(64) T tile[kTile];
+    alignas(64) T tile[kTile + kSlack];
     const int64_t end = std::min(rows, last * loops.rows);
     for (int64_t from = first * loops.rows; from < end; from += strip)
       for (int64_t p = 0; p < n; p += loops.width) {

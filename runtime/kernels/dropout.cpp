@@ -29,7 +29,8 @@ TensorRef scaled_mask(Tensor& input, IntList size, double) {
   return empty(size, input.dtype(), input.device());
 }
 std::tuple<TensorRef, TensorRef> masked_by_chance(Tensor& input, double p) {
-  return {empty(input.sizes(), input.dtype(), input.device()), scaled_mask(input, input.sizes(), p)};
+  scaled_mask(input, Dims{0}, p);
+  return {empty_like(input), empty_like(input)};
 }
 
 }  // namespace meta
@@ -40,7 +41,8 @@ void scaled_mask(Tensor&, IntList, double p, Tensor& out) { draw(out, p); }
 
 void masked_by_chance(Tensor& input, double p, Tensor& out, Tensor& mask) {
   draw(mask, p);
-  TensorRef x = contiguous(input);
+  TensorRef x = TensorRef::share(&input);
+  if (!same_layout(input, out)) copy_into(*(x = empty_like(out)), input);
   visit_floating(out.dtype(), "dropout", [&]<class T>() {
     using W = Wide<T>;
     const T *a = x->data<T>(), *m = mask.data<T>();

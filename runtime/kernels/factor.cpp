@@ -286,7 +286,7 @@ void pivots_to_permutation(Tensor& pivots, int64_t rows, Tensor& out) {
     int64_t* p = out.data<int64_t>() + i * rows;
     for (int64_t j = 0; j < rows; ++j) p[j] = j;
     for (int64_t j = 0; j < k; ++j) {
-      const int64_t other = from->data<int32_t>()[i * k + j] - 1;
+      const int64_t other = int64_t(from->data<int32_t>()[i * k + j]) - 1;
       if (other < 0 || other >= rows) fail("lu_unpack: pivots must be between 1 and ", rows, ", but found ", other + 1);
       std::swap(p[j], p[other]);
     }

@@ -199,10 +199,11 @@ void whole_gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, 
     case DType::Float64:
       return float_gemm<double>(a, b, c, alpha.to_double(), beta.to_double());
     case DType::Complex64:
-      return complex_gemm<float>(a, b, c, {float(alpha.to_double()), float(alpha.imag)},
-                                 {float(beta.to_double()), float(beta.imag)});
+      return complex_gemm<float>(a, b, c, {float(alpha.to_double()), float(alpha.imag_part())},
+                                 {float(beta.to_double()), float(beta.imag_part())});
     case DType::Complex128:
-      return complex_gemm<double>(a, b, c, {alpha.to_double(), alpha.imag}, {beta.to_double(), beta.imag});
+      return complex_gemm<double>(a, b, c, {alpha.to_double(), alpha.imag_part()},
+                                  {beta.to_double(), beta.imag_part()});
     case DType::Float16:
       return half_gemm<Half>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
     case DType::BFloat16:

@@ -124,7 +124,7 @@ namespace {
 template <class T>
 void add_slice(T* to, const T* from, int64_t n, const Scalar& alpha) {
   if constexpr (kIsComplex<T>) {
-    const double re = alpha.to_double(), im = alpha.imag;
+    const double re = alpha.to_double(), im = alpha.imag_part();
     for (int64_t i = 0; i < n; ++i)
       to[i] = {typename T::value_type(to[i].re + re * from[i].re - im * from[i].im),
                typename T::value_type(to[i].im + re * from[i].im + im * from[i].re)};

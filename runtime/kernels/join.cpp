@@ -16,10 +16,14 @@ namespace {
 /// An empty vector, which cat() passes over whatever the other shapes are.
 bool is_passed_over(const Tensor& t) { return t.ndim_ == 1 && t.numel() == 0; }
 
-bool all_channels_last(TensorList tensors) {
-  for (Tensor* t : tensors)
-    if (t->dim() != 4 || t->is_contiguous() || !t->is_contiguous(MemoryFormat::ChannelsLast)) return false;
-  return true;
+/// The channels-last format that all tensors are dense in, or Contiguous.
+MemoryFormat common_format(TensorList tensors) {
+  const int n = tensors[0]->ndim_;
+  if (n != 4 && n != 5) return MemoryFormat::Contiguous;
+  const MemoryFormat format = n == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
+  for (const Tensor* t : tensors)
+    if (t->ndim_ != n || t->is_contiguous() || !t->is_contiguous(format)) return MemoryFormat::Contiguous;
+  return format;
 }
 
 }  // namespace
@@ -61,9 +65,7 @@ TensorRef cat(TensorList tensors, int64_t dim) {
     return empty({0}, dtype, tensors[0]->device());
   }
   sizes[at] = total;
-  if (first->ndim_ == 4 && all_channels_last(tensors))
-    return empty_strided(sizes, kernels::format_strides(sizes, MemoryFormat::ChannelsLast), dtype, first->device());
-  return empty(sizes, dtype, first->device());
+  return kernels::empty_images(sizes, dtype, first->device(), common_format(tensors));
 }
 
 TensorRef stack(TensorList tensors, int64_t dim) {
@@ -82,7 +84,18 @@ TensorRef stack(TensorList tensors, int64_t dim) {
   for (int d = 0; d < at; ++d) sizes.push(first.dims_[d]);
   sizes.push(int64_t(tensors.size()));
   for (int d = at; d < first.ndim_; ++d) sizes.push(first.dims_[d]);
-  return empty(sizes, one_type ? first.dtype() : result_type(tensors), first.device());
+  const DType dtype = one_type ? first.dtype() : result_type(tensors);
+  const MemoryFormat format = at < first.ndim_ ? common_format(tensors) : MemoryFormat::Contiguous;
+  if (format == MemoryFormat::Contiguous) return empty(sizes, dtype, first.device());
+  Dims joined(first.sizes());  // laid out as if joined along the dim, which is split then
+  joined[at] *= sizes[at];
+  Dims strides;
+  const Dims whole = kernels::format_strides(joined, format);
+  for (int d = 0; d < whole.n; ++d) {
+    if (d == at) strides.push(whole[d] * first.dims_[d]);
+    strides.push(whole[d]);
+  }
+  return empty_strided(sizes, strides, dtype, first.device());
 }
 
 TensorRef repeat(Tensor& self, IntList repeats) {

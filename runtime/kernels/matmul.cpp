@@ -4,6 +4,7 @@
 #include "generated/kernels/linalg/products.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/blas.h"
+#include "runtime/kernels/copy.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/parallel/parallel.h"
@@ -47,6 +48,8 @@ void check_added(const char* op, const Tensor& self, const Tensor& a, const Scal
   if (factors == Factors::Integer && !is_differentiable(self.dtype()) && !(beta.is_integral() && alpha.is_integral()))
       [[unlikely]]
     fail(op, ": for integral input tensors, arguments alpha and beta must not be floating point numbers");
+  if (is_integral(self.dtype()))
+    for (const Scalar& factor : {beta, alpha}) kernels::check_fits(factor, self.dtype());
   const IntList sizes = self.sizes();
   bool fits = sizes.size() <= result.size();
   for (size_t i = 0; fits && i < sizes.size(); ++i) {

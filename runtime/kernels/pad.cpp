@@ -28,7 +28,10 @@ Dims padded_sizes(const char* op, IntList sizes, IntList pad) {
   Dims out = sizes;
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int d = int(sizes.size() - 1 - i);
-    out[d] += pad[2 * i] + pad[2 * i + 1];
+    if (__builtin_add_overflow(pad[2 * i], pad[2 * i + 1], &out[d]) ||
+        __builtin_add_overflow(out[d], sizes[size_t(d)], &out[d]))
+      fail(op, ": padding ", pad[2 * i], " and ", pad[2 * i + 1], " of a dimension of size ", sizes[size_t(d)],
+           " overflows");
     if (out[d] < 0)
       fail(op, ": The input size ", sizes[size_t(d)], ", plus negative padding ", pad[2 * i], " and ", pad[2 * i + 1],
            " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");

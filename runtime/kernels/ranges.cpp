@@ -20,6 +20,8 @@ int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step,
   const double from = number(start), to = number(end), by = number(step);
   if (by == 0 || std::isnan(by)) fail("step must be nonzero");
   if (is_integral(dtype) && step.to_int() == 0) fail_value("step must be nonzero");
+  if (is_integral(dtype))
+    for (const Scalar& s : {start, end, step}) kernels::check_fits(s, DType::Int64);
   if (!std::isfinite(from) || !std::isfinite(to)) fail("unsupported range: ", from, " -> ", to);
   if (by > 0 ? to < from : to > from) fail("upper bound and lower bound inconsistent with step sign");
   // In int64 where all is whole, since doubles round there; an int64 result cuts the ends off first, as PyTorch does.
@@ -42,7 +44,7 @@ void generate(Tensor& out, F&& f) {
   });
 }
 
-Complex<double> complex_of_scalar(const Scalar& s) { return {s.to_double(), s.imag}; }
+Complex<double> complex_of_scalar(const Scalar& s) { return {s.to_double(), s.imag_part()}; }
 
 void fill_linear(Tensor& out, const Scalar& start, const Scalar& end) {
   const int64_t n = out.numel(), last = n - 1;

@@ -2,6 +2,7 @@
 #include "generated/kernels/index/join.h"
 #include "generated/kernels/view/parts.h"
 #include "runtime/kernels/copy.h"
+#include "runtime/kernels/layout.h"
 #include "runtime/loop/nest.h"
 
 namespace vivace {
@@ -44,7 +45,8 @@ TensorRef meta::roll(Tensor& self, IntList shifts, IntList dims) {
   if (dims.empty() ? shifts.size() != 1 : dims.size() != shifts.size())
     fail("shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   for (int64_t dim : dims) wrap_dim(dim, self.dim());
-  return empty(self.sizes(), self.dtype(), self.device());
+  const MemoryFormat format = dims.empty() ? MemoryFormat::Contiguous : kernels::format_of(self);
+  return kernels::empty_images(self.sizes(), self.dtype(), self.device(), format);
 }
 
 void kernels::roll(Tensor& self, IntList shifts, IntList dims, Tensor& out) {

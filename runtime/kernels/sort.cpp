@@ -116,7 +116,7 @@ void sort(Tensor& self, int64_t dim, bool descending, Tensor& values, Tensor& in
   if (self.numel() == 0) return;
   const int64_t d = wrap_dim(dim, self.dim()), n = self.size(d);
   const TensorRef lines = contiguous(*with_dim_last(self, d));
-  if (self.dim() <= 1 || d == self.dim() - 1)
+  if ((self.dim() <= 1 || d == self.dim() - 1) && values.is_contiguous() && indices.is_contiguous())
     return sort_lines(self.dtype(), lines->raw(), values.raw(), indices.data<int64_t>(), self.numel() / n, n,
                       descending);
   const TensorRef sorted = vivace::empty(lines->sizes(), self.dtype()),
@@ -136,7 +136,7 @@ namespace meta {
 std::tuple<TensorRef, TensorRef> sort(Tensor& self, int64_t dim, bool) {
   wrap_dim(dim, self.dim());
   if (is_complex(self.dtype())) fail("sort(): complex tensors cannot be ordered, got ", self.dtype());
-  return {empty(self.sizes(), self.dtype(), self.device()), empty(self.sizes(), DType::Int64, self.device())};
+  return {empty_like(self), empty_like(self, DType::Int64)};
 }
 std::tuple<TensorRef, TensorRef> sort_stable(Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
   return sort(self, dim, descending);

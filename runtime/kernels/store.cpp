@@ -37,6 +37,7 @@ bool integer_fits(const Scalar& value) {
     const bool below_above = sizeof(T) == 8 ? value.f < above : value.f <= double(Limits::max());
     return below_above && value.f >= double(Limits::min());
   }
+  if (value.is_above_int64()) return std::is_same_v<T, uint64_t>;
   if constexpr (std::is_same_v<T, uint64_t>)
     return true;
   else if constexpr (std::is_unsigned_v<T>)
@@ -51,9 +52,9 @@ bool fits(const Scalar& value, DType dtype) {
   return visit(dtype, [&]<class T>() {
     if constexpr (kIsComplex<T>) {
       const double largest = std::numeric_limits<typename T::value_type>::max();
-      return magnitude_fits(value.to_double(), largest) && (!value.is_complex() || magnitude_fits(value.imag, largest));
+      return magnitude_fits(value.to_double(), largest) && magnitude_fits(value.imag_part(), largest);
     } else {
-      if (value.is_complex() && value.imag != 0) return false;
+      if (value.imag_part() != 0) return false;
       if constexpr (std::is_same_v<T, bool>)
         return true;
       else if constexpr (std::is_integral_v<T>)
@@ -83,7 +84,9 @@ void store_scalar(DType dtype, char* dst, const Scalar& value) {
 void store_wrapped(DType dtype, char* dst, const Scalar& value) {
   visit(dtype, [&]<class T>() {
     T& to = *reinterpret_cast<T*>(dst);
-    if (value.is_integral())
+    if (value.is_above_int64())
+      to = convert<T>(uint64_t(value.i));
+    else if (value.is_integral())
       to = convert<T>(value.i);
     else if (value.is_complex())
       to = convert<T>(Complex<double>{value.f, value.imag});

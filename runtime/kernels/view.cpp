@@ -9,6 +9,7 @@ Dims infer_sizes(IntList sizes, int64_t numel) {
   Dims out(sizes);
   int hole = -1;
   int64_t known = 1;
+  bool fits = true;
   for (int i = 0; i < out.n; ++i) {
     if (out[i] == -1) {
       if (hole >= 0) fail("only one dimension can be inferred");
@@ -16,9 +17,10 @@ Dims infer_sizes(IntList sizes, int64_t numel) {
     } else if (out[i] < 0) {
       fail("invalid shape dimension ", out[i], " at index ", i, " of shape ", sizes);
     } else {
-      known *= out[i];
+      fits &= !__builtin_mul_overflow(known, out[i], &known) || out[i] == 0;
     }
   }
+  if (!fits) fail("shape '", sizes, "' is invalid for input of size ", numel);
   if (hole < 0 ? known == numel : known > 0 && numel % known == 0) {
     if (hole >= 0) out[hole] = numel / known;
     return out;
@@ -102,10 +104,13 @@ TensorRef as_strided(Tensor& self, IntList size, IntList stride, std::optional<i
   }
   const int64_t room = int64_t(self.storage_->nbytes / self.item_size());
   if (!any) last = first - 1;
+  int64_t bytes;
+  if (__builtin_add_overflow(last, 1, &bytes) || __builtin_mul_overflow(bytes, self.item_size(), &bytes))
+    fail("as_strided: size ", size, ", stride ", stride, " and storage_offset ", first, " overflow");
   if (last >= room && !self.is_meta()) {
     fail("setStorage: sizes ", size, ", strides ", stride, ", storage offset ", first, ", and itemsize ",
-         self.item_size(), " requiring a storage size of ", (last + 1) * int64_t(self.item_size()),
-         " are out of bounds for storage of size ", self.storage_->nbytes);
+         self.item_size(), " requiring a storage size of ", bytes, " are out of bounds for storage of size ",
+         self.storage_->nbytes);
   }
   return make_view(self, size, stride, first);
 }

@@ -28,12 +28,9 @@ void check_numbers(const Value* args, int first, int last) {
     if (is_number(args[k])) kernels::check_fits(args[k].scalar(), type.dtype());
 }
 
-}  // namespace
-
-void alpha(const Value* args) {
+/// Whether the factor of the second operand is one that its dtype has. Apart, so that `alpha` needs no frame.
+[[gnu::noinline]] void check_factor(const Value* args) {
   const Scalar& alpha = args[2].scalar();
-  if (alpha.tag == Tag::Int) [[likely]]
-    return;
   ResultType type;
   for (int k = 0; k < 2; ++k) {
     if (args[k].tag == Tag::Tensor)
@@ -48,6 +45,15 @@ void alpha(const Value* args) {
   if (alpha.is_complex() && !is_complex(t))
     fail("For non-complex input tensors, argument alpha must not be a complex number.");
   kernels::check_fits(alpha, t);
+}
+
+}  // namespace
+
+void alpha(const Value* args) {
+  const Scalar& alpha = args[2].scalar();
+  if (alpha.tag == Tag::Int && alpha.i == 1) [[likely]]
+    return;
+  check_factor(args);
 }
 
 void subtract(const Value* args) {
@@ -87,7 +93,7 @@ void pow(const Value* args) {
   const bool integral_base = args[0].tag == Tag::Tensor
                                  ? is_integral(args[0].tensor->dtype()) || is_bool(args[0].tensor->dtype())
                                  : args[0].scalar().is_integral();
-  if (integral_base && args[1].tag == Tag::Int && args[1].i < 0)
+  if (integral_base && args[1].tag == Tag::Int && args[1].scalar().to_double() < 0)
     fail("Integers to negative integer powers are not allowed.");
   if (args[0].tag == Tag::Tensor && item_size(args[0].tensor->dtype()) <= 2) check_numbers(args, 0, 1);
 }

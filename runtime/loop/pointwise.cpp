@@ -71,7 +71,11 @@ Call analyse(const PointwiseInfo& info, const Value* args) {
     c.row = &info.rows[int(c.common)];
   }
   if (c.row->compute == kUnsupported) fail(info.name, ": not implemented for ", c.common);
-  for (int k = 0; k < info.nparams; ++k) c.params[k] = args[info.params[k]].scalar();
+  const bool integers = is_integral(c.common) && is_integral(DType(c.row->compute));
+  for (int k = 0; k < info.nparams; ++k) {
+    c.params[k] = args[info.params[k]].scalar();
+    if (integers) kernels::check_fits(c.params[k], c.common);
+  }
   return c;
 }
 

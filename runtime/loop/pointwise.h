@@ -19,6 +19,7 @@ struct PointwiseRow {
   uint8_t compute;  // dtype of the loop's inputs, or kUseDefault, or kUnsupported
   uint8_t native;   // dtype that the loop writes
   uint8_t result;   // dtype of the result
+  bool no_casts;    // the loop reads the common dtype and writes the result's
   uint16_t loop;    // index into the loop table
 };
 
@@ -40,7 +41,7 @@ struct PointwiseInfo {
 /// Whether v is the number x and no wider in class than the tensor `self`, so that it has no say in the dtype.
 inline bool is_special(const Value& self, const Value& v, double x) {
   if (self.tag != Tag::Tensor || self.tensor->dtype() == DType::Bool) return false;
-  if (v.tag == Tag::Int) return double(v.i) == x;
+  if (v.tag == Tag::Int) return v.scalar().to_double() == x;
   return v.tag == Tag::Float && v.f == x && self.tensor->dtype() >= DType::Float16;
 }
 

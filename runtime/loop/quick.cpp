@@ -119,7 +119,7 @@ inline Object* fast_kernel(const Op& op, KeySet keys, Value* args) {
   const auto& info = *static_cast<const PointwiseInfo*>(op.data);
   const Tensor& a = *args[0].tensor;
   const PointwiseRow& row = info.rows[int(a.dtype_)];
-  if (row.compute != uint8_t(a.dtype_) || row.native != row.result || !alike<N>(args)) [[unlikely]]
+  if (!row.no_casts || !alike<N>(args)) [[unlikely]]
     return pointwise_kernel(op, keys, args);
   if (info.check) info.check(args);
   Tensor* out = empty_row_major_like(a, DType(row.result));
@@ -138,9 +138,7 @@ inline Object* fast_in_place(const Op& op, KeySet keys, Value* args) {
   const auto& info = *static_cast<const PointwiseInfo*>(op.functional->data);
   Tensor& a = *args[0].tensor;
   const PointwiseRow& row = info.rows[int(a.dtype_)];
-  if (row.compute != uint8_t(a.dtype_) || row.native != uint8_t(a.dtype_) || row.result != uint8_t(a.dtype_) ||
-      !alike<N>(args))
-    return pointwise_kernel(op, keys, args);
+  if (!row.no_casts || row.result != uint8_t(a.dtype_) || !alike<N>(args)) return pointwise_kernel(op, keys, args);
   char* p[N + 1] = {a.data_};
   for (int k = 0; k < N; ++k) {
     const Tensor& b = *args[k].tensor;
@@ -162,8 +160,9 @@ Tensor* quick(const PointwiseInfo& info, const Value* args, Tensor* into) {
   if (!v0.is_tensor()) return nullptr;
   const DType dtype = v0.tensor->dtype_;
   const PointwiseRow& row = info.rows[int(dtype)];
-  if (row.compute != uint8_t(dtype) || row.native != row.result || info.followers != info.masks) return nullptr;
-  const Tensor* whole = into ? into : v0.tensor;  // has the result's shape
+  if (!row.no_casts || info.followers != info.masks) return nullptr;
+  if (info.nparams > 0 && is_integral(dtype)) return nullptr;  // they have to fit
+  const Tensor* whole = into ? into : v0.tensor;               // has the result's shape
   if (!into)
     for (int k = 0; k < info.noperands; ++k) {
       const Value& v = args[info.operands[k]];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "generated/kernels/random/distributions.h"
+#include "runtime/kernels/checks.h"
 #include "runtime/random/fill.h"
 #include "runtime/random/generator.h"
 #include "runtime/random/order.h"
@@ -126,6 +127,7 @@ TensorRef normal_of(IntList sizes, DType dtype, Device device, const Tensor* mea
 
 void bernoulli_tensor(Tensor& self, Tensor& p, Object* generator) {
   if (!is_floating(p.dtype())) fail("bernoulli_ expects a floating point tensor of probabilities, got ", p.dtype());
+  kernels::broadcastable_to(p.sizes(), self.sizes());
   check_no_partial_overlap(self, p);
   if (is_complex(self.dtype())) fail_not_implemented("\"bernoulli_\" not implemented for '", self.dtype(), "'");
   if (self.is_meta()) return;

@@ -175,6 +175,40 @@ def test_saved_tensors_hooks_nest_and_serve_functions_and_in_place():
     assert grad.item() == pytest.approx(3 * (2 + z.item()))
 
 
+def test_saved_tensors_hooks_get_the_members_of_lists():
+    packed = []
+    x, rows, columns = leaf([1.0, 2.0], [3.0, 4.0]), torch.tensor([0, 1, 1]), torch.tensor([1, 0, 0])
+    with graph.saved_tensors_hooks(lambda t: packed.append(t.tolist()) or t.tolist(), torch.tensor):
+        y = x[rows, columns]
+        z = x[:, columns]
+        w = x.index_put((rows, columns), torch.ones(3), accumulate=True)
+    assert packed == [[0, 1, 1], [1, 0, 0], [1, 0, 0], [0, 1, 1], [1, 0, 0]]
+    assert y.grad_fn._saved_indices[0].tolist() == [0, 1, 1]
+    rows.fill_(7)  # what was packed is what counts
+    (y.sum() + z.sum() + w.sum()).backward()
+    assert x.grad.tolist() == [[3.0, 3.0], [5.0, 2.0]]
+
+
+def test_calling_a_node_runs_its_formula_alone():
+    x, mask = leaf(1.0, 2.0), torch.tensor([3.0, 4.0])
+    y = x * mask
+    assert [g if g is None else g.tolist() for g in y.grad_fn(torch.ones(2))] == [[3.0, 4.0], None]
+    assert y.grad_fn(torch.tensor(2.0))[0].tolist() == [6.0, 8.0]
+    z = x.exp()
+    assert z.grad_fn(torch.ones(2)).requires_grad  # grad mode is on
+    assert x.sum(0, keepdim=True).max(0).values.grad_fn(torch.tensor(1.0)).tolist() == [1.0]
+    accumulate = z.grad_fn.next_functions[0][0]
+    assert accumulate(torch.ones(2)) == () and x.grad.tolist() == [1.0, 1.0]
+    for arguments, error in (((), "expected 1 arguments"), ((1,), "not a Variable"), ((x, x), "got 2 instead")):
+        with pytest.raises(TypeError, match=error):
+            z.grad_fn(*arguments)
+    with pytest.raises(RuntimeError, match="expand"):
+        z.grad_fn(torch.ones(3))
+    z.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        z.grad_fn(torch.ones(2))
+
+
 def test_errors_of_saved_tensors_hooks():
     x = leaf(1.0)
     with graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t), pytest.raises(RuntimeError, match="in place"):
@@ -235,7 +269,7 @@ def test_callbacks_at_the_end_of_backward():
 
 
 def test_saved_values_are_attributes_of_the_node():
-    x, w = leaf(1.0, 2.0), torch.tensor([3.0, 4.0])
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
     node = (x * w).grad_fn
     assert node._saved_self is x and node._saved_other is w
     y = x.exp()

@@ -28,6 +28,13 @@ OPERATORS = {
     "interpolate, bilinear": lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"),
     "cat": lambda x: torch.cat([x, x], 1),
     "index": lambda x: x[torch.tensor([1, 0])],
+    "group_norm": lambda x: F.group_norm(x, 2, torch.arange(8.0), torch.ones(8)),
+    "pixel_shuffle": lambda x: F.pixel_shuffle(x, 2),
+    "channel_shuffle": lambda x: F.channel_shuffle(x, 2),
+    "sort": lambda x: torch.sort(x)[0],
+    "argsort": lambda x: torch.argsort(x, 1),
+    "roll": lambda x: torch.roll(x, (1, -2), (1, 2)),
+    "stack": lambda x: torch.stack([x, x + 1])[1],
 }
 
 
@@ -74,3 +81,23 @@ def test_gradients_are_of_the_same_values():
         grads.append((x.grad, w.grad))
     for a, b in zip(*grads, strict=True):
         torch.testing.assert_close(a, b, check_stride=False, rtol=1e-4, atol=1e-4)
+
+
+def test_a_stack_is_laid_out_as_if_joined_along_its_dim():
+    x = torch.randn(2, 4, 6, 8).to(memory_format=torch.channels_last)
+    strides = [(384, 192, 1, 32, 4), (384, 4, 1, 64, 8), (384, 1, 192, 32, 4), (384, 1, 64, 32, 4), (384, 96, 16, 2, 1)]
+    for dim, wanted in enumerate(strides):
+        stacked = torch.stack([x, x + 1], dim)
+        assert stacked.stride() == wanted
+        assert torch.equal(stacked.select(dim, 1), x + 1)
+    v = torch.randn(2, 4, 2, 6, 8).to(memory_format=torch.channels_last_3d)
+    assert torch.cat([v, v], 1).is_contiguous(memory_format=torch.channels_last_3d)
+
+
+def test_dropout_keeps_the_layout_of_what_it_drops_from():
+    for x in (images().to(memory_format=torch.channels_last), images().permute(3, 1, 0, 2)):
+        x = x.abs() + 1
+        y = F.dropout(x.requires_grad_(), 0.5)
+        assert y.stride() == x.stride() and not y.is_contiguous()
+        (g,) = torch.autograd.grad(y.sum(), x)
+        assert torch.equal(y, torch.where(y != 0, 2 * x, 0 * x)) and torch.equal(g, torch.where(y != 0, 2.0, 0.0))

@@ -264,31 +264,58 @@ def test_gradient(module: Any, entry: Entry) -> None:
 
 WITHOUT_SECOND_DERIVATIVE = {"ctc_loss", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"}
 """PyTorch has none, either."""
+PRECISION = {"float16": 1e-2, "bfloat16": 1e-1, "float32": 1e-4, "complex64": 1e-4}
+"""Of sums of products of a gradient in these types; 1e-9 in others."""
+STEPS = {"mode", "frexp"}
+"""Finite differences step over what their results jump at."""
+EMPTY_NORMS = {"cdist"}
+"""The second derivative of a norm that is 0 is NaN, as PyTorch's is."""
 
 
 @differentiable
 def test_second_derivative(module: Any, entry: Entry) -> None:
-    """The derivative of the gradient along a fixed direction, against finite differences of the gradient."""
+    """The derivative of the gradient along fixed directions: by the leaves against finite differences, and by what came
+    in, in which the gradient is linear, against itself."""
     for number, what in numbered(entry):
         call = make(module, entry, number, dtype="float64", grad=True)
-        first = support.gradients(call, create_graph=True) if call.leaves else None
-        reached = [g for g in first or [] if g is not None and g.requires_grad]
-        if not reached:
+        pairs = support.cotangents(call, call()) if call.leaves else []
+        if not pairs:
             continue
-        weights = [module.ones_like(g) for g in reached]
+        outs, incoming = [o for o, _ in pairs], [d.requires_grad_() for _, d in pairs]
+        first = module.autograd.grad(outs, call.leaves, incoming, create_graph=True, allow_unused=True)
+        positions = [i for i, g in enumerate(first) if g is not None and g.requires_grad]
+        if not positions:
+            continue
+        weights = support.directions(module, [first[i] for i in positions], f"{what}/weights")
         try:
-            second = module.autograd.grad(reached, call.leaves, weights, allow_unused=True)
+            second = module.autograd.grad(
+                [first[i] for i in positions],
+                [*call.leaves, *incoming],
+                weights,
+                retain_graph=True,
+                allow_unused=True,
+            )
         except NotImplementedError:
             assert entry.name in WITHOUT_SECOND_DERIVATIVE, what
             continue
-        positions = [i for i, g in enumerate(first or []) if g is not None and g.requires_grad]
 
-        def summed(moved: support.Call, positions: list[int] = positions) -> float:
-            found = support.gradients(moved) or []
-            return sum(float(array(found[i]).sum().real) for i in positions if found[i] is not None)
+        def weighted(found: Any, positions: list[int] = positions, weights: list[Any] = weights) -> float:
+            return support.inner(module, weights, [found[i] for i in positions])
 
-        slope, directions = support.directional(call, summed, f"{what}/second", 1e-5)
-        assert support.inner(module, list(second), directions) == pytest.approx(slope, rel=1e-4, abs=1e-5), what
+        def weighted_gradients(moved: support.Call) -> float:
+            return weighted(support.gradients(moved) or [None] * len(moved.leaves))
+
+        slope, moves = support.directional(call, weighted_gradients, f"{what}/second", 1e-5)
+        by_leaves = support.inner(module, list(second[: len(call.leaves)]), moves)
+        assert entry.name in STEPS or by_leaves == pytest.approx(slope, rel=1e-4, abs=1e-5), what
+        other = support.directions(module, incoming, f"{what}/other")
+        linear = weighted(module.autograd.grad(outs, call.leaves, other, allow_unused=True))
+        by_incoming = support.inner(module, list(second[len(call.leaves) :]), other)
+        precision = max(PRECISION.get(dtype_of(t), 1e-9) for t in [*outs, *call.leaves])
+        undefined = by_incoming != by_incoming and entry.name in EMPTY_NORMS
+        assert undefined or by_incoming == pytest.approx(linear, rel=precision, abs=precision), (
+            f"{what}: by the incoming gradient"
+        )
 
 
 @differentiable

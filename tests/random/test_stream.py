@@ -24,3 +24,10 @@ def test_same_numbers_as_pytorch(module: Any, name: str) -> None:
             tolerance = {"torch.float64": 1e-13, "torch.float16": 2e-3, "torch.bfloat16": 2e-2}.get(ours["dtype"], 2e-6)
             np.testing.assert_allclose(ours.pop("values"), theirs["values"], rtol=tolerance, atol=tolerance)
             assert ours == {k: v for k, v in theirs.items() if k != "values"}
+
+
+def test_probabilities_that_do_not_fit_are_refused(module: Any) -> None:
+    for sizes in ((3, 5), (4,), (1, 5, 3)):
+        with pytest.raises(RuntimeError):
+            module.zeros(5, 3).bernoulli_(module.ones(sizes))
+    assert module.zeros(5, 3).bernoulli_(module.ones(3)).sum().item() == 15

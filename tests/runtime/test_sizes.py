@@ -20,6 +20,11 @@ REFUSED: list[Callable[[Any], Any]] = [
     lambda m: m.tril_indices(2**63 - 1, 5),
     lambda m: m.zeros(*[1] * 65),
     lambda m: m.repeat_interleave(m.tensor([2**62] * 4)),
+    lambda m: m.nn.functional.pad(m.ones(5), (2**63 - 1, 2**63 - 1)),
+    lambda m: m.ones(6).repeat_interleave(2**62),
+    lambda m: m.diag_embed(m.ones(5), 2**63 - 3),
+    lambda m: m.as_strided(m.ones(5), [2**61 + 2], [1], 0),
+    lambda m: m.chunk(m.ones(0), 2**62),
 ]
 
 
@@ -27,6 +32,17 @@ REFUSED: list[Callable[[Any], Any]] = [
 def test_too_large(module: Any, call: Callable[[Any], Any]) -> None:
     with pytest.raises((RuntimeError, MemoryError), match=r"overflow|memory|too far|too many|at most 64|Storage size"):
         call(module)
+
+
+def test_sizes_of_parts_that_come_round_to_the_whole(module: Any) -> None:
+    for size, parts in ((0, [2**62] * 4), (3, [2**63 - 1, 2**63 - 1, 5])):
+        with pytest.raises(RuntimeError, match="sum exactly to"):
+            module.ones(size).split(parts)
+    assert [t.numel() for t in module.ones(3).split([1, 0, 2])] == [1, 0, 2]
+
+
+def test_strides_beyond_a_dim_of_size_0_wrap(module: Any) -> None:
+    assert module.empty(2**62, 2**62, 2**62, 0).numel() == module.zeros(0, 2**62, 8).numel() == 0
 
 
 def test_more_chunks_than_elements(module: Any) -> None:

@@ -141,7 +141,7 @@ TensorRef index_select_backward(Tensor& g, IntList self_sizes, int64_t dim, Tens
 }
 TensorRef index_add_source_backward(Tensor& g, int64_t dim, Tensor& index, Tensor& source, const Scalar& alpha) {
   const TensorRef part = ops::reshape(*ops::index_select(g, dim, index), source.sizes());
-  return ops::mul_Scalar(*part, is_complex(g.dtype()) ? Scalar(alpha.to_double(), -alpha.imag) : alpha);
+  return ops::mul_Scalar(*part, is_complex(g.dtype()) ? Scalar(alpha.to_double(), -alpha.imag_part()) : alpha);
 }
 TensorRef index_fill_self_backward(Tensor& g, int64_t dim, Tensor& index) {
   return ops::index_fill_int_Scalar(g, dim, index, Scalar(0));

@@ -19,13 +19,15 @@ namespace vivace::formulas {
 namespace {
 
 Scalar conj(const Scalar& x) { return x.is_complex() ? Scalar(x.f, -x.imag) : x; }
+/// Whether x is an integer that can be counted down and negated.
+bool fits_negated(const Scalar& x) { return x.is_integral() && !x.is_above_int64() && x.i != INT64_MIN; }
 Scalar negative(const Scalar& x) {
   if (x.is_complex()) return Scalar(-x.f, -x.imag);
-  return x.is_integral() ? Scalar(-x.i) : Scalar(-x.f);
+  return fits_negated(x) ? Scalar(-x.i) : Scalar(-x.to_double());
 }
 Scalar minus_one(const Scalar& x) {
   if (x.is_complex()) return Scalar(x.f - 1, x.imag);
-  return x.is_integral() ? Scalar(x.i - 1) : Scalar(x.f - 1);
+  return fits_negated(x) ? Scalar(x.i - 1) : Scalar(x.to_double() - 1);
 }
 
 }  // namespace

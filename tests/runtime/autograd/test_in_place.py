@@ -142,3 +142,117 @@ def test_writing_through_as_strided_makes_no_cycle():
         assert reference() is None
     finally:
         gc.enable()
+
+
+def test_second_derivatives_through_writes_to_views():
+    x, w = leaf(1.0, 2.0, 3.0), leaf(2.0, 3.0)
+    y = x * 2
+    y[:2].mul_(w)
+    first = torch.autograd.grad((y**2).sum(), (x, w), create_graph=True)
+    second = torch.autograd.grad(sum((g**2).sum() for g in first), (x, w))
+    assert [g.tolist() for g in second] == [[3072.0, 39168.0, 384.0], [2304.0, 33792.0]]
+
+
+def real_parts(z, w):
+    torch.view_as_real(z)[:, 0].mul_(w)
+    return z
+
+
+def real_parts_apart(z, w):
+    return torch.complex(z.real * w, z.imag)
+
+
+def imaginary_replaced(z, w):
+    z.imag.copy_(w)
+    return z * z
+
+
+def imaginary_replaced_apart(z, w):
+    return torch.complex(z.real, w) ** 2
+
+
+def root_scaled(z, w):
+    parts = torch.view_as_real(z)
+    z.mul_(w)
+    return torch.view_as_complex(parts)
+
+
+def root_scaled_apart(z, w):
+    return z * w
+
+
+def parts_in_turn(z, w):
+    imaginary = z.imag
+    z.real.add_(w)
+    z.mul_(1j)
+    return torch.complex(imaginary, z.real)
+
+
+def parts_in_turn_apart(z, w):
+    z = (z + w) * 1j
+    return torch.complex(z.imag, z.real)
+
+
+def pairs_as_complex(z, w):
+    pairs = torch.stack([z.real, z.imag], -1)
+    torch.view_as_complex(pairs)[1:].mul_(torch.complex(w, w)[1:])
+    return torch.view_as_complex(pairs)
+
+
+def pairs_as_complex_apart(z, w):
+    return torch.cat([z[:1], z[1:] * torch.complex(w, w)[1:]])
+
+
+@pytest.mark.parametrize(
+    ("in_place", "apart"),
+    [
+        (real_parts, real_parts_apart),
+        (imaginary_replaced, imaginary_replaced_apart),
+        (root_scaled, root_scaled_apart),
+        (parts_in_turn, parts_in_turn_apart),
+        (pairs_as_complex, pairs_as_complex_apart),
+    ],
+)
+def test_views_of_complex_numbers_as_real_ones_and_back(in_place, apart):
+    found = []
+    for function in (in_place, apart):
+        z = torch.tensor([1 + 2j, 3 - 1j, 0.5 + 0.25j], requires_grad=True)
+        w = leaf(2.0, -3.0, 0.5)
+        y = function(z * 2, w)
+        first = torch.autograd.grad((y.abs() ** 2).sum(), (z, w), create_graph=True)
+        second = torch.autograd.grad(sum((g.abs() ** 2).sum() for g in first), (z, w))
+        found.append([y.detach(), *first, *second])
+    for got, wanted in zip(*found, strict=True):
+        torch.testing.assert_close(got, wanted)
+
+
+def test_only_what_the_gradients_wanted_use_is_saved():
+    x, mask = leaf(1.0, 2.0), torch.tensor([3.0, 4.0])
+    y = x * mask
+    assert y.grad_fn._saved_self is None and y.grad_fn._saved_other is mask
+    product = (x * 1).mul_(mask)
+    assert product.grad_fn._saved_self is None
+    held = (x * 1).detach()
+    reference = weakref.ref(held)
+    y = held * x
+    del held
+    assert reference() is not None  # x's gradient is computed from it
+    held = mask * 1
+    reference = weakref.ref(held)
+    y = torch.addcmul(x, held, held)
+    del held
+    assert reference() is None
+    (g,) = torch.autograd.grad(y.sum(), x)
+    assert g.tolist() == [1.0, 1.0]
+
+
+def test_a_write_through_a_view_of_what_needs_no_gradient_saves_for_the_root():
+    for index in (slice(None), slice(1, 2)):
+        x, w = leaf(1.0, 2.0), leaf(3.0)
+        root = torch.tensor([5.0, 7.0])
+        root[index].mul_(w)
+        root[index].mul_(torch.tensor([2.0]))
+        root.mul_(x)
+        root.sum().backward()
+        inside = torch.tensor([5.0, 7.0])[index] * torch.tensor([1.0, 2.0])[index] * 2
+        assert w.grad.tolist() == [inside.sum().item()]

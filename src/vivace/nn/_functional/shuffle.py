@@ -1,10 +1,20 @@
 """Layers that move pixels between channels and space."""
 
+import vivace
+
 __all__ = [
     "channel_shuffle",
     "pixel_shuffle",
     "pixel_unshuffle",
 ]
+
+
+def _in_format_of(input, result):
+    """The result in the memory format that the input is in."""
+    format = {4: vivace.channels_last, 5: vivace.channels_last_3d}.get(input.dim())
+    if format is None or input.is_contiguous() or not input.is_contiguous(memory_format=format):
+        return result
+    return result.contiguous(memory_format=format)
 
 
 def pixel_shuffle(input, upscale_factor):
@@ -24,7 +34,7 @@ def pixel_shuffle(input, upscale_factor):
     n = len(batch)
     split = input.reshape(*batch, channels // (r * r), r, r, height, width)
     order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return split.permute(order).reshape(*batch, channels // (r * r), height * r, width * r)
+    return _in_format_of(input, split.permute(order).reshape(*batch, channels // (r * r), height * r, width * r))
 
 
 def pixel_unshuffle(input, downscale_factor):
@@ -46,7 +56,7 @@ def pixel_unshuffle(input, downscale_factor):
     n = len(batch)
     split = input.reshape(*batch, channels, height // r, r, width // r, r)
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return split.permute(order).reshape(*batch, channels * r * r, height // r, width // r)
+    return _in_format_of(input, split.permute(order).reshape(*batch, channels * r * r, height // r, width // r))
 
 
 def channel_shuffle(input, groups):
@@ -58,4 +68,4 @@ def channel_shuffle(input, groups):
             f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups."
         )
     split = input.reshape(input.size(0), groups, channels // groups, *input.shape[2:])
-    return split.transpose(1, 2).reshape(input.shape)
+    return _in_format_of(input, split.transpose(1, 2).reshape(input.shape))
