@@ -1,4 +1,4 @@
-"""Interpolation. Each spatial dimension is resized on its own, by picking rows and mixing them with weights."""
+"""Interpolation. Each spatial dimension is resized on its own, by a native operator or, antialiased, by a matrix."""
 
 import math
 
@@ -6,6 +6,7 @@ import vivace
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
+_ALONG = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 _DIMS_OF = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 
 
@@ -27,42 +28,11 @@ def _steps(count, like, start=0.0):
     return vivace.arange(count, dtype=dtype, device=like.device) + start
 
 
-def _along(weight, dim, input):
-    """A weight of each row, shaped to multiply along a dimension."""
-    return weight.view(*[-1 if d == dim else 1 for d in range(input.dim())])
-
-
-def _nearest(input, dim, size, scale, start):
-    positions = vivace.arange(size, dtype=vivace.float32, device=input.device) + start
-    return input.index_select(dim, (positions * scale).floor().clamp(max=input.size(dim) - 1).long())
-
-
-def _linear(input, dim, size, scale, align_corners):
-    last = input.size(dim) - 1
-    at = _steps(size, input) * scale if align_corners else (_steps(size, input, 0.5) * scale - 0.5).clamp(min=0)
-    low = at.floor().clamp(max=last)
-    part = _along(at - low, dim, input)
-    low = low.long()
-    return input.index_select(dim, low) * (1 - part) + input.index_select(dim, (low + 1).clamp(max=last)) * part
-
-
 def _cubic_weight(x, a):
     """The cubic convolution kernel at distance x >= 0."""
     near = ((a + 2) * x - (a + 3)) * x * x + 1
     far = ((x - 5) * x + 8) * x * a - 4 * a
     return vivace.where(x <= 1, near, vivace.where(x < 2, far, 0.0))
-
-
-def _cubic(input, dim, size, scale, align_corners):
-    last = input.size(dim) - 1
-    at = _steps(size, input) * scale if align_corners else _steps(size, input, 0.5) * scale - 0.5
-    base = at.floor()
-    total = None
-    for tap in (-1, 0, 1, 2):
-        rows = input.index_select(dim, (base + tap).clamp(0, last).long())
-        term = rows * _along(_cubic_weight((at - base - tap).abs(), -0.75), dim, input)
-        total = term if total is None else total + term
-    return total
 
 
 def _antialiased(input, dim, size, scale, mode):
@@ -119,28 +89,26 @@ def interpolate(
         )
     if mode == "area":
         return getattr(vivace.nn.functional, f"adaptive_avg_pool{spatial}d")(input, sizes)
-    result = input
+    pixels = input.dtype == vivace.uint8  # computed in float, rounded after every dimension
+    if pixels and mode in ("linear", "trilinear"):
+        raise NotImplementedError("\"compute_indices_weights_linear\" not implemented for 'Byte'")
+    result = input.float() if pixels else input
     for dim in range(input.dim() - 1, 1, -1):
         count, wanted, scale = input.size(dim), sizes[dim - 2], scales[dim - 2]
-        if mode in ("nearest", "nearest-exact"):
-            start = 0.5 if mode == "nearest-exact" else 0.0
-            result = _nearest(result, dim, wanted, count / wanted if scale is None else scale, start)
-            continue
         if align_corners:
             scale = (count - 1) / (wanted - 1) if wanted > 1 else 0.0
         elif scale is None:
             scale = count / wanted
         if antialias:
             result = _antialiased(result, dim, wanted, scale, mode)
-        elif mode == "bicubic":
-            result = _cubic(result, dim, wanted, scale, align_corners)
         else:
-            result = _linear(result, dim, wanted, scale, align_corners)
-        if input.dtype == vivace.uint8:  # each pass gives whole numbers, rounded
+            result = vivace._resample(result, dim, wanted, _ALONG.get(mode, mode), scale, bool(align_corners))
+        if pixels:
             result = (result + 0.5).floor().clamp(0, 255)
-    for channels_last in (vivace.channels_last, vivace.channels_last_3d):
-        if input.is_contiguous(memory_format=channels_last) and not input.is_contiguous():
-            result = result.contiguous(memory_format=channels_last)
+    if not input.is_contiguous():
+        for channels_last in (vivace.channels_last, vivace.channels_last_3d):
+            if input.is_contiguous(memory_format=channels_last):
+                result = result.contiguous(memory_format=channels_last)
     return result.to(input.dtype)
 
 

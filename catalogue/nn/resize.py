@@ -1,0 +1,39 @@
+"""Resizing along one dim: each result mixes a few elements of its line."""
+
+from catalogue.dtypes import floating
+from catalogue.kinds import op
+from codegen.expr import ops
+
+resample = op(
+    "_resample(Tensor input, int dim, int size, str mode, float scale, bool align_corners) -> Tensor",
+    kernel="resample",
+    variants="function",
+    dtypes=floating,
+    grad=lambda g, input_sizes, dim, size, mode, scale, align_corners: ops.resample_backward(
+        g, input_sizes, dim, size, mode, scale, align_corners
+    ),
+    samples=lambda s: (
+        [
+            s(s.t(2, 3, 5), 2, 7, mode, scale, align_corners)
+            for mode, scale, align_corners in (
+                ("nearest", 5 / 7, False),
+                ("nearest-exact", 5 / 7, False),
+                ("linear", 5 / 7, False),
+                ("linear", 4 / 6, True),
+                ("cubic", 5 / 7, False),
+            )
+        ]
+        + [s(s.t(2, 5, 3), 1, 2, "cubic", 2.5, False), s(s.t(2, 5, 3), 1, 2, "linear", 2.5, False)]
+    ),
+    doc="Element i along `dim` is read at i * scale with align_corners, else at (i + 0.5) * scale - 0.5: a mix of its "
+    "neighbours by linear or cubic weights. The modes nearest and nearest-exact read one element.",
+)
+resample_backward = op(
+    "resample_backward(Tensor grads, int[] input_sizes, int dim, int size, str mode, float scale, bool align_corners) "
+    "-> Tensor",
+    kernel="resample_backward",
+    namespace="private",
+    dtypes=floating,
+    grad=lambda g, dim, size, mode, scale, align_corners: ops._resample(g, dim, size, mode, scale, align_corners),
+    doc="The adjoint of resample.",
+)
