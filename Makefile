@@ -70,7 +70,7 @@ sanitize: $(VENV)/ready-build $(VENV)/ready-test
 		$(bin)/python -m pytest $(PYTEST_ARGS) $(SANITIZE_TESTS) || { cat $(SANITIZE)/report.*; exit 1; }
 
 # Random calls of every operator, wrong ones among them: crashes, hangs and leaks. FUZZ_ARGS="--calls 1000000" for a long run.
-FUZZ_ARGS ?= --calls 40000
+FUZZ_ARGS ?= --calls 100000
 fuzz: build $(VENV)/ready-test
 	$(run) $(bin)/python -m tools.fuzz $(FUZZ_ARGS)
 

@@ -30,6 +30,9 @@ TensorRef max_unpool(Tensor& input, Tensor& indices, IntList output_size) {
   if (indices.numel() != input.numel())
     fail("Expected shape of indices to be same as that of the input tensor (", input.sizes(),
          ") but got indices tensor with shape: ", indices.sizes());
+  const int64_t images = output_size.size() < 3 ? 0 : output_size[0] * output_size[1];
+  if (output_size.size() < 3 || (input.numel() > 0 && (images <= 0 || input.numel() % images != 0)))
+    fail("max_unpool: output of size ", output_size, " has no images for input of size ", input.sizes());
   return empty(output_size, input.dtype(), input.device());
 }
 

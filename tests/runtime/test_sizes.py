@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.support import resolve
+from tools.fuzz_calls import entries
+
 HUGE = 2**62
 REFUSED: list[Callable[[Any], Any]] = [
     lambda m: m.zeros(HUGE),  # the bytes overflow, the elements don't
@@ -43,6 +46,13 @@ def test_sizes_of_parts_that_come_round_to_the_whole(module: Any) -> None:
 
 def test_strides_beyond_a_dim_of_size_0_wrap(module: Any) -> None:
     assert module.empty(2**62, 2**62, 2**62, 0).numel() == module.zeros(0, 2**62, 8).numel() == 0
+
+
+def test_images_that_unpooling_has_no_room_for(module: Any) -> None:
+    unpool = resolve(module, entries()["_max_unpool"])
+    for sizes in ([5], [5, 1, 2], [0, 1, 2], [1, 2]):
+        with pytest.raises(RuntimeError, match="has no images"):
+            unpool(module.ones(1), module.zeros(1, dtype=module.int64), sizes)
 
 
 def test_more_chunks_than_elements(module: Any) -> None:
