@@ -24,8 +24,9 @@ int64_t range_length(const Scalar& start, const Scalar& end, const Scalar& step,
     for (const Scalar& s : {start, end, step}) kernels::check_fits(s, DType::Int64);
   if (!std::isfinite(from) || !std::isfinite(to)) fail("unsupported range: ", from, " -> ", to);
   if (by > 0 ? to < from : to > from) fail("upper bound and lower bound inconsistent with step sign");
-  // In int64 where all is whole, since doubles round there; an int64 result cuts the ends off first, as PyTorch does.
-  const bool whole = dtype == DType::Int64 || (start.is_integral() && end.is_integral() && step.is_integral());
+  // In int64 where all is whole, since doubles round there; as in NumPy the dtype of the result never cuts an end off
+  // (PyTorch's int64 does, its int32 does not).
+  const bool whole = start.is_integral() && end.is_integral() && step.is_integral();
   int64_t span = 0;
   if (whole && __builtin_sub_overflow(end.to_int(), start.to_int(), &span)) fail("invalid size, possible overflow?");
   const double length = std::ceil(whole ? double(span) / double(step.to_int()) : (to - from) / by);

@@ -122,8 +122,6 @@ std::vector<TensorRef> split_with_sizes(Tensor& self, IntList split_sizes, int64
 std::vector<TensorRef> chunk(Tensor& self, int64_t chunks, int64_t dim) {
   const int d = dim_of(self, dim, "chunk()");
   if (chunks <= 0) fail("chunk expects `chunks` to be greater than 0, got: ", chunks);
-  if (self.dims_[d] == 0 && chunks > INT32_MAX)
-    raise(ErrorKind::Memory, str("not enough memory for ", chunks, " chunks"));
   const int64_t size = self.dims_[d], each = size / chunks + (size % chunks != 0);
   std::vector<TensorRef> parts;
   if (each == 0) {  // an empty dim still gives as many chunks as were asked for
