@@ -91,13 +91,23 @@ void for_lines(std::string_view mode, Tensor& from, Tensor& to, int64_t dim, int
 
 namespace meta {
 
-TensorRef resample(Tensor& input, int64_t dim, int64_t size, std::string_view, double, bool) {
+TensorRef resample(Tensor& input, int64_t dim, int64_t size, std::string_view, double scale, bool) {
   kernels::check_floating(input.dtype(), "interpolate");
+  if (!(scale >= 0) || std::isinf(scale)) fail("interpolate: a scale of ", scale, " is not positive and finite");
+  if (dim < 0 || dim >= input.dim() || size < 0 || input.sizes()[size_t(dim)] == 0)
+    fail("interpolate: can't make dim ", dim, " of a tensor of sizes ", input.sizes(), " have size ", size);
   Dims sizes(input.sizes());
   sizes[int(dim)] = size;
   return empty(sizes, input.dtype(), input.device());
 }
-TensorRef resample_backward(Tensor& grads, IntList input_sizes, int64_t, int64_t, std::string_view, double, bool) {
+TensorRef resample_backward(Tensor& grads, IntList input_sizes, int64_t dim, int64_t size, std::string_view,
+                            double scale, bool) {
+  bool fits =
+      scale >= 0 && !std::isinf(scale) && grads.dim() == int64_t(input_sizes.size()) && dim >= 0 && dim < grads.dim();
+  for (int64_t d = 0; fits && d < grads.dim(); ++d)
+    fits = d == dim ? grads.size(d) == size && input_sizes[size_t(d)] > 0 : grads.size(d) == input_sizes[size_t(d)];
+  if (!fits)
+    fail("interpolate: gradients of sizes ", grads.sizes(), " don't belong to an input of sizes ", input_sizes);
   return empty(input_sizes, grads.dtype(), grads.device());
 }
 

@@ -55,6 +55,13 @@ def test_images_that_unpooling_has_no_room_for(module: Any) -> None:
             unpool(module.ones(1), module.zeros(1, dtype=module.int64), sizes)
 
 
+def test_resampling_by_what_can_not_be(module: Any) -> None:
+    resample, x = resolve(module, entries()["_resample"]), module.ones(2, 3, 5)
+    for dim, size, scale in ((-(2**31), 2, 0.5), (3, 2, 0.5), (2, -1, 0.5), (2, 7, -2.5), (2, 7, float("nan"))):
+        with pytest.raises(RuntimeError, match="interpolate"):
+            resample(x, dim, size, "nearest-exact", scale, True)
+
+
 def test_more_chunks_than_elements(module: Any) -> None:
     assert [t.tolist() for t in module.arange(3).chunk(2**63 - 1)] == [[0], [1], [2]]
 
