@@ -1,7 +1,8 @@
-// Stockham's self-sorting transform by radices 4, 2, 3, 5 and small primes; lengths with larger prime factors become a
-// convolution of a power of two (Bluestein).
+// Factors and tables of transforms; lengths with large prime factors become a convolution of a length with small ones
+// (Bluestein).
 #include "runtime/kernels/fft_plan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <list>
 #include <numbers>
@@ -9,103 +10,53 @@
 namespace vivace::kernels {
 namespace {
 
-constexpr int kLargestRadix = 31;
-constexpr size_t kKept = 16;  // plans
-
-template <class T>
-Complex<T> operator+(Complex<T> a, Complex<T> b) {
-  return {a.re + b.re, a.im + b.im};
-}
-template <class T>
-Complex<T> operator-(Complex<T> a, Complex<T> b) {
-  return {a.re - b.re, a.im - b.im};
-}
-template <class T>
-Complex<T> operator*(Complex<T> a, Complex<T> b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-template <class T>
-Complex<T> operator*(T a, Complex<T> b) {
-  return {a * b.re, a * b.im};
-}
-/// -i a
-template <class T>
-Complex<T> turned(Complex<T> a) {
-  return {a.im, -a.re};
-}
-
-/// One pass: `groups` transforms of `radix` elements that lie `groups * stride` apart, each of `stride` neighbours.
-template <class T, class Butterfly>
-void pass(const Complex<T>* x, Complex<T>* y, int radix, int64_t groups, int64_t stride, const Complex<T>* roots,
-          Butterfly&& butterfly) {
-  for (int64_t p = 0; p < groups; ++p) {
-    Complex<T> twiddle[kLargestRadix];
-    for (int k = 0; k < radix; ++k) twiddle[k] = roots[p * k * stride];
-    for (int64_t q = 0; q < stride; ++q)
-      butterfly(x + q + stride * p, groups * stride, twiddle, y + q + stride * radix * p, stride);
+/// What was made for a key; the latest few are kept.
+template <class Made>
+class Latest {
+ public:
+  using Key = std::pair<int64_t, int64_t>;
+  template <class F>
+  std::shared_ptr<const Made> get(Key key, F&& make) {
+    const auto it = std::ranges::find(kept_, key, &Entry::first);
+    if (it == kept_.end())
+      kept_.emplace_front(key, make());
+    else
+      kept_.splice(kept_.begin(), kept_, it);
+    if (kept_.size() > kMost) kept_.pop_back();
+    return kept_.front().second;
   }
+
+ private:
+  static constexpr size_t kMost = 32;
+  using Entry = std::pair<Key, std::shared_ptr<const Made>>;
+  std::list<Entry> kept_;
+};
+
+/// n's prime factors, some of them joined to radices with a pass of their own; empty if one is too large, or for 1.
+std::vector<int> radices(int64_t n) {
+  std::vector<int> result;
+  int twos = 0;
+  while (n % 2 == 0) n /= 2, ++twos;
+  // Eights and at most two fours, which have no passes of two.
+  for (; twos >= 3 && twos != 4; twos -= 3) result.push_back(8);
+  for (; twos >= 2; twos -= 2) result.push_back(4);
+  if (twos) result.push_back(2);
+  for (int p = 3; p <= dense::kLargestRadix; p += 2)
+    while (n % p == 0) result.push_back(p), n /= p;
+  if (n > 1) result.clear();
+  return result;
 }
 
-template <class T>
-void pass2(const Complex<T>* x, Complex<T>* y, int64_t groups, int64_t stride, const Complex<T>* roots) {
-  pass(x, y, 2, groups, stride, roots,
-       [](const Complex<T>* from, int64_t step, const Complex<T>* w, Complex<T>* to, int64_t gap) {
-         const Complex<T> a = from[0], b = from[step];
-         to[0] = a + b;
-         to[gap] = (a - b) * w[1];
-       });
+bool has_small_factors(int64_t n) { return n == 1 || !radices(n).empty(); }
+
+/// The greatest divisor that is at most `limit`.
+int64_t divisor_below(int64_t n, int64_t limit) {
+  int64_t d = std::min(n, limit);
+  while (n % d) --d;
+  return d;
 }
 
-template <class T>
-void pass3(const Complex<T>* x, Complex<T>* y, int64_t groups, int64_t stride, const Complex<T>* roots) {
-  constexpr T kSin = T(0.866025403784438646763723170752936183L);
-  pass(x, y, 3, groups, stride, roots,
-       [](const Complex<T>* from, int64_t step, const Complex<T>* w, Complex<T>* to, int64_t gap) {
-         const Complex<T> a = from[0], sum = from[step] + from[2 * step], odd = kSin * (from[step] - from[2 * step]);
-         const Complex<T> middle = a - T(0.5) * sum;
-         to[0] = a + sum;
-         to[gap] = (middle + turned(odd)) * w[1];
-         to[2 * gap] = (middle - turned(odd)) * w[2];
-       });
-}
-
-template <class T>
-void pass4(const Complex<T>* x, Complex<T>* y, int64_t groups, int64_t stride, const Complex<T>* roots) {
-  pass(x, y, 4, groups, stride, roots,
-       [](const Complex<T>* from, int64_t step, const Complex<T>* w, Complex<T>* to, int64_t gap) {
-         const Complex<T> even = from[0] + from[2 * step], difference = from[0] - from[2 * step];
-         const Complex<T> odd = from[step] + from[3 * step], other = turned(from[step] - from[3 * step]);
-         to[0] = even + odd;
-         to[gap] = (difference + other) * w[1];
-         to[2 * gap] = (even - odd) * w[2];
-         to[3 * gap] = (difference - other) * w[3];
-       });
-}
-
-template <class T>
-void pass_any(const Complex<T>* x, Complex<T>* y, int radix, int64_t groups, int64_t stride, const Complex<T>* roots) {
-  const int64_t step_of_root = groups * stride;  // roots[j * step_of_root] = exp(-2 pi i j / radix)
-  pass(x, y, radix, groups, stride, roots,
-       [=](const Complex<T>* from, int64_t step, const Complex<T>* w, Complex<T>* to, int64_t gap) {
-         for (int k = 0; k < radix; ++k) {
-           Complex<T> sum = from[0];
-           for (int j = 1; j < radix; ++j) sum = sum + from[j * step] * roots[(int64_t(j) * k) % radix * step_of_root];
-           to[k * gap] = sum * w[k];
-         }
-       });
-}
-
-std::vector<int> factors(int64_t n) {
-  std::vector<int> radices;
-  while (n % 4 == 0) radices.push_back(4), n /= 4;
-  for (int p = 2; p <= kLargestRadix; ++p)
-    while (n % p == 0) radices.push_back(p), n /= p;
-  if (n > 1) radices.clear();
-  return radices;
-}
-
-}  // namespace
-
+/// exp(-2 pi i k / n) to the last digit.
 Complex<double> root_of_unity(int64_t k, int64_t n) {
   // Angles are folded into the first eighth, where sine and cosine have all their digits.
   k %= n;
@@ -123,90 +74,159 @@ Complex<double> root_of_unity(int64_t k, int64_t n) {
   return {std::sin(rest), -std::cos(rest)};
 }
 
+/// exp(-2 pi i k / n) for k below `count`, as pairs.
 template <class T>
-FftPlan<T>::FftPlan(int64_t length) : n_(length), radices_(factors(length)) {
-  const auto rounded = [](Complex<double> z) { return Complex<T>{T(z.re), T(z.im)}; };
-  if (n_ == 1 || !radices_.empty()) {
-    roots_.resize(size_t(n_));
-    for (int64_t k = 0; k < n_; ++k) roots_[size_t(k)] = rounded(root_of_unity(k, n_));
+std::vector<T> roots_of_unity(int64_t count, int64_t n) {
+  std::vector<T> roots(size_t(2 * count));
+  for (int64_t k = 0; k < count; ++k) {
+    const Complex<double> z = root_of_unity(k, n);
+    roots[size_t(2 * k)] = T(z.re);
+    roots[size_t(2 * k + 1)] = T(z.im);
+  }
+  return roots;
+}
+
+}  // namespace
+
+template <class T>
+void FftPlan<T>::Passes::plan(int64_t n) {
+  length = n;
+  const std::vector<T> all = roots_of_unity<T>(n, n);
+  int64_t groups = n, stride = 1;
+  for (int radix : radices(n)) {
+    groups /= radix;
+    std::vector<T>& twiddles = tables.emplace_back();
+    twiddles.reserve(size_t(2 * (radix - 1) * groups));
+    for (int64_t p = 0; p < groups; ++p)
+      for (int k = 1; k < radix; ++k)
+        for (int part = 0; part < 2; ++part) twiddles.push_back(all[size_t(2 * p * k * stride + part)]);
+    const T* const table = twiddles.data();
+    passes.push_back({radix, groups, stride, table, tables.emplace_back(roots_of_unity<T>(radix, radix)).data()});
+    stride *= radix;
+  }
+}
+
+template <class T>
+FftPlan<T>::FftPlan(int64_t length, FftLanes lanes)
+    : loops_(dense::fft_loops<T>()), length_(length), lanes_(FftLanes::Lines) {
+  if (!has_small_factors(length)) {
+    plan_chirp();
     return;
   }
-  int64_t size = 1;
-  while (size < 2 * n_ - 1) size *= 2;
-  inner_ = std::make_unique<FftPlan<T>>(size);
-  chirp_.resize(size_t(n_));
-  spectrum_.assign(size_t(size), Complex<T>{});
+  const int64_t parts = divisor_below(length, loops_.lanes);
+  if (lanes == FftLanes::Parts && 2 * parts >= loops_.lanes && parts < length)
+    plan_parts(parts);
+  else
+    along_.plan(length);
+}
+
+template <class T>
+void FftPlan<T>::plan_parts(int64_t parts) {
+  lanes_ = FftLanes::Parts;
+  const int64_t n = length_ / parts;
+  along_.plan(n);
+  across_.plan(parts);
+  const int64_t width = loops_.lanes;
+  twiddles_.resize(size_t(2 * n * width));
+  for (int64_t k = 0; k < n; ++k)
+    for (int64_t lane = 0; lane < parts; ++lane) {
+      const Complex<double> z = root_of_unity(k * lane, length_);
+      twiddles_[size_t(2 * k * width + lane)] = T(z.re);
+      twiddles_[size_t((2 * k + 1) * width + lane)] = T(z.im);
+    }
+}
+
+template <class T>
+void FftPlan<T>::plan_chirp() {
+  int64_t size = 64;
+  while (size < 2 * length_ - 1) size *= 2;
+  // 3/4 and 5/8 of that divide as well.
+  if (5 * size / 8 >= 2 * length_ - 1)
+    size = 5 * size / 8;
+  else if (3 * size / 4 >= 2 * length_ - 1)
+    size = 3 * size / 4;
+  inner_ = std::make_unique<FftPlan<T>>(size, FftLanes::Parts);
+  lanes_ = inner_->lanes_;
+  chirp_.resize(size_t(2 * length_));
+  spectrum_.assign(size_t(2 * size), T(0));
   int64_t square = 0;  // k^2 modulo 2 n
-  for (int64_t k = 0; k < n_; ++k) {
-    const Complex<T> z = rounded(root_of_unity(square, 2 * n_));
-    square = (square + 2 * k + 1) % (2 * n_);
-    chirp_[size_t(k)] = z;
-    const Complex<T> conjugate{z.re / T(size), -z.im / T(size)};
-    spectrum_[size_t(k)] = conjugate;
-    if (k) spectrum_[size_t(size - k)] = conjugate;
+  for (int64_t k = 0; k < length_; ++k) {
+    const Complex<double> z = root_of_unity(square, 2 * length_);
+    square = (square + 2 * k + 1) % (2 * length_);
+    const T parts[2] = {T(z.re), T(z.im)};
+    for (size_t part = 0; part < 2; ++part) {
+      chirp_[size_t(2 * k) + part] = parts[part];
+      const T conjugate = (part ? -parts[part] : parts[part]) / T(size);
+      spectrum_[size_t(2 * k) + part] = conjugate;
+      if (k) spectrum_[size_t(2 * (size - k)) + part] = conjugate;
+    }
   }
-  std::vector<Complex<T>> scratch(size_t(inner_->scratch()));
-  inner_->run(spectrum_.data(), scratch.data());
+  std::vector<T> scratch(size_t(inner_->scratch()) + 64 / sizeof(T));
+  void* aligned = scratch.data();
+  size_t room = scratch.size() * sizeof(T);
+  std::align(64, room - 64, aligned, room);
+  inner_->run(spectrum_.data(), 2 * size, spectrum_.data(), 2 * size, 1, false, T(1), static_cast<T*>(aligned));
 }
 
 template <class T>
 int64_t FftPlan<T>::scratch() const {
-  return inner_ ? inner_->length() + inner_->scratch() : n_;
+  if (inner_) return block() * 2 * inner_->length() + inner_->scratch();
+  return 4 * loops_.lanes * (along_.length + (lanes_ == FftLanes::Parts ? loops_.lanes : 0));
 }
 
 template <class T>
-void FftPlan<T>::run(Complex<T>* x, Complex<T>* scratch) const {
-  if (inner_) return run_chirp(x, scratch);
-  Complex<T>*from = x, *to = scratch;
-  int64_t groups = n_, stride = 1;
-  for (int radix : radices_) {
-    groups /= radix;
-    if (radix == 4)
-      pass4(from, to, groups, stride, roots_.data());
-    else if (radix == 2)
-      pass2(from, to, groups, stride, roots_.data());
-    else if (radix == 3)
-      pass3(from, to, groups, stride, roots_.data());
-    else
-      pass_any(from, to, radix, groups, stride, roots_.data());
-    stride *= radix;
-    std::swap(from, to);
-  }
-  if (from != x) std::copy(from, from + n_, x);
+void FftPlan<T>::run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t lines, bool is_inverse, T scale,
+                     T* scratch) const {
+  if (inner_) return run_chirp(from, from_step, to, to_step, lines, is_inverse, scale, scratch);
+  if (lanes_ == FftLanes::Lines)
+    return loops_.rows(along_.get(), from, from_step, to, to_step, lines, is_inverse, scale, scratch);
+  loops_.line({along_.get(), across_.get(), twiddles_.data()}, from, to, is_inverse, scale, scratch);
 }
 
 template <class T>
-void FftPlan<T>::run_chirp(Complex<T>* x, Complex<T>* scratch) const {
+void FftPlan<T>::run_columns(const T* from, T* to, int64_t step, int64_t lines, bool is_inverse, T scale,
+                             T* scratch) const {
+  loops_.columns(along_.get(), from, to, step, lines, is_inverse, scale, scratch);
+}
+
+template <class T>
+void FftPlan<T>::run_chirp(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t lines, bool is_inverse,
+                           T scale, T* scratch) const {
   const int64_t size = inner_->length();
-  Complex<T>* z = scratch;
-  for (int64_t k = 0; k < n_; ++k) z[k] = x[k] * chirp_[size_t(k)];
-  std::fill(z + n_, z + size, Complex<T>{});
-  inner_->run(z, scratch + size);
-  // The way back is a transform of the conjugate.
-  for (int64_t k = 0; k < size; ++k) {
-    const Complex<T> product = z[k] * spectrum_[size_t(k)];
-    z[k] = {product.re, -product.im};
+  T* const rest = scratch + block() * 2 * size;
+  for (int64_t i = 0; i < lines; ++i) {
+    T* z = scratch + i * 2 * size;
+    loops_.multiply(from + i * from_step, chirp_.data(), z, length_, T(1), is_inverse, false);
+    std::fill(z + 2 * length_, z + 2 * size, T(0));
   }
-  inner_->run(z, scratch + size);
-  for (int64_t k = 0; k < n_; ++k) x[k] = Complex<T>{z[k].re, -z[k].im} * chirp_[size_t(k)];
+  inner_->run(scratch, 2 * size, scratch, 2 * size, lines, false, T(1), rest);
+  for (int64_t i = 0; i < lines; ++i) {
+    T* z = scratch + i * 2 * size;
+    loops_.multiply(z, spectrum_.data(), z, size, T(1), false, false);
+  }
+  inner_->run(scratch, 2 * size, scratch, 2 * size, lines, true, T(1), rest);
+  for (int64_t i = 0; i < lines; ++i)
+    loops_.multiply(scratch + i * 2 * size, chirp_.data(), to + i * to_step, length_, scale, false, is_inverse);
 }
 
 template <class T>
-std::shared_ptr<const FftPlan<T>> fft_plan(int64_t length) {
-  static std::list<std::shared_ptr<const FftPlan<T>>> plans;  // the latest first
-  for (auto it = plans.begin(); it != plans.end(); ++it)
-    if ((*it)->length() == length) {
-      plans.splice(plans.begin(), plans, it);
-      return plans.front();
-    }
-  plans.push_front(std::make_shared<const FftPlan<T>>(length));
-  if (plans.size() > kKept) plans.pop_back();
-  return plans.front();
+std::shared_ptr<const FftPlan<T>> fft_plan(int64_t length, FftLanes lanes) {
+  static Latest<FftPlan<T>> plans;
+  return plans.get({length, int64_t(lanes)}, [&] { return std::make_shared<const FftPlan<T>>(length, lanes); });
+}
+
+template <class T>
+std::shared_ptr<const std::vector<T>> real_roots(int64_t half) {
+  static Latest<std::vector<T>> tables;
+  return tables.get({half, 0},
+                    [&] { return std::make_shared<const std::vector<T>>(roots_of_unity<T>(half, 2 * half)); });
 }
 
 template class FftPlan<float>;
 template class FftPlan<double>;
-template std::shared_ptr<const FftPlan<float>> fft_plan<float>(int64_t);
-template std::shared_ptr<const FftPlan<double>> fft_plan<double>(int64_t);
+template std::shared_ptr<const FftPlan<float>> fft_plan<float>(int64_t, FftLanes);
+template std::shared_ptr<const FftPlan<double>> fft_plan<double>(int64_t, FftLanes);
+template std::shared_ptr<const std::vector<float>> real_roots<float>(int64_t);
+template std::shared_ptr<const std::vector<double>> real_roots<double>(int64_t);
 
 }  // namespace vivace::kernels

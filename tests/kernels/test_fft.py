@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import signal
@@ -35,6 +39,56 @@ def test_lengths(n: int) -> None:
     single = torch.from_numpy(z.astype(np.complex64))
     close(torch.fft.fft(single), np.fft.fft(z).astype(np.complex64), 2e-6)
     close(torch.fft.rfft(torch.from_numpy(x.astype(np.float32))), np.fft.rfft(x).astype(np.complex64), 2e-6)
+
+
+@pytest.mark.parametrize("n", [1, 6, 7, 13, 37, 64, 100, 256, 289, 320, 1009, 2022, 2310])
+@pytest.mark.parametrize("lines", [1, 5, 16, 19])
+def test_batches(n: int, lines: int) -> None:
+    z, x = complex_numbers(lines, n), RNG.randn(lines, n)
+    for kind, tolerance in ((np.complex128, 1e-12), (np.complex64, 2e-6)):
+        whole = torch.from_numpy(z.astype(kind))
+        columns = whole.t().contiguous()
+        real = torch.from_numpy(x).to(whole.real.dtype)
+        for name in ("fft", "ifft"):
+            want = getattr(np.fft, name)(z).astype(kind)
+            transform = getattr(torch.fft, name)
+            close(transform(whole), want, tolerance)
+            close(transform(columns, dim=0), want.T, tolerance)
+            close(transform(whole.t(), dim=0), want.T, tolerance)
+            close(transform(columns.unsqueeze(0).expand(3, n, lines), dim=1)[2], want.T, tolerance)
+        out = torch.empty(n, lines, dtype=whole.dtype).t()
+        assert torch.fft.fft(whole, out=out) is out
+        close(out, np.fft.fft(z).astype(kind), tolerance)
+        close(torch.fft.fft2(whole), np.fft.fft2(z).astype(kind), tolerance)
+        close(torch.fft.rfft(real), np.fft.rfft(x).astype(kind), tolerance)
+        close(torch.fft.rfft(real.t(), dim=0), np.fft.rfft(x).T.astype(kind), tolerance)
+        close(torch.fft.irfft(whole, 2 * n - 1), np.fft.irfft(z, 2 * n - 1).astype(real.numpy().dtype), tolerance)
+        if n > 1:
+            close(torch.fft.irfft(columns, dim=0), np.fft.irfft(z).T.astype(real.numpy().dtype), tolerance)
+
+
+@pytest.mark.parametrize("n", [65536, 99999, 100003])
+def test_long_lines(n: int) -> None:
+    z = complex_numbers(n)
+    close(torch.fft.fft(torch.from_numpy(z)), np.fft.fft(z))
+    close(torch.fft.fft(torch.from_numpy(z.astype(np.complex64))), np.fft.fft(z).astype(np.complex64), 2e-6)
+    close(torch.fft.irfft(torch.fft.rfft(torch.from_numpy(z.real.copy())), n), z.real)
+
+
+@pytest.mark.parametrize("isa", ["baseline", "avx2", "avx512"])
+def test_instruction_sets(isa: str) -> None:
+    script = (
+        "import numpy as np, vivace\n"
+        "for n in (30, 37, 320, 1000):\n"
+        "    z = np.random.RandomState(n).randn(9, n, 2).astype(np.float32).view(np.complex64)[..., 0]\n"
+        "    for x, dim in ((z, 1), (z.T.copy(), 0)):\n"
+        "        t = vivace.from_numpy(x)\n"
+        "        for name, arg in (('fft', t), ('ifft', t), ('rfft', t.real), ('irfft', t)):\n"
+        "            want = getattr(np.fft, name)(arg.numpy(), axis=dim)\n"
+        "            got = getattr(vivace.fft, name)(arg, dim=dim).numpy()\n"
+        "            assert abs(got - want).max() <= 2e-6 * abs(want).max(), (n, dim, name)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, env=os.environ | {"VIVACE_ISA": isa})
 
 
 @pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
