@@ -12,19 +12,6 @@ resample = op(
     grad=lambda g, input_sizes, dim, size, mode, scale, align_corners: ops.resample_backward(
         g, input_sizes, dim, size, mode, scale, align_corners
     ),
-    samples=lambda s: (
-        [
-            s(s.t(2, 3, 5), 2, 7, mode, scale, align_corners)
-            for mode, scale, align_corners in (
-                ("nearest", 5 / 7, False),
-                ("nearest-exact", 5 / 7, False),
-                ("linear", 5 / 7, False),
-                ("linear", 4 / 6, True),
-                ("cubic", 5 / 7, False),
-            )
-        ]
-        + [s(s.t(2, 5, 3), 1, 2, "cubic", 2.5, False), s(s.t(2, 5, 3), 1, 2, "linear", 2.5, False)]
-    ),
     doc="Element i along `dim` is read at i * scale with align_corners, else at (i + 0.5) * scale - 0.5: a mix of its "
     "neighbours by linear or cubic weights. The modes nearest and nearest-exact read one element.",
 )

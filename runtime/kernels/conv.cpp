@@ -6,6 +6,7 @@
 
 #include "generated/kernels/nn/conv.h"
 #include "runtime/kernels/blas.h"
+#include "runtime/kernels/conv_depthwise.h"
 #include "runtime/kernels/conv_sums.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/layout.h"
@@ -24,6 +25,12 @@ constexpr int64_t kDotPositions = 2048, kDotChannels = 32;
 template <class T>
 Matrix dense_matrix(const T* data, int64_t rows, int64_t cols) {
   return {const_cast<char*>(reinterpret_cast<const char*>(data)), rows, cols, cols, 1};
+}
+
+/// Rows of the matrix that one group's part of all images is.
+template <class T>
+Matrix group_matrix(const T* data, const Geometry& g, int64_t group, int64_t cols) {
+  return {const_cast<char*>(reinterpret_cast<const char*>(data + group * cols)), g.batches, cols, g.groups * cols, 1};
 }
 
 /// f(index, group) for each group of each image; f multiplies matrices.
@@ -60,7 +67,25 @@ void forward(const Geometry& g, DType dtype, const T* x, const T* w, const T* bi
                     dense_matrix(x + i * g.in_channels * size, depth, size), dense_matrix(to, g.out_channels, size),
                     Scalar(1), Scalar(bias ? 1 : 0));
     });
+  if (std::is_floating_point_v<T> && g.is_whole()) {
+    for (int64_t group = 0; group < g.groups; ++group) {
+      const Matrix to = group_matrix(y, g, group, g.out_channels);
+      const Matrix weights = dense_matrix(w + group * g.out_channels * depth, g.out_channels, depth);
+      if (bias)
+        gemm_bias(dtype, group_matrix(x, g, group, depth), weights.transposed(), to,
+                  reinterpret_cast<const char*>(bias + group * g.out_channels));
+      else
+        kernels::gemm(dtype, group_matrix(x, g, group, depth), weights.transposed(), to);
+    }
+    return;
+  }
   const int64_t rows = g.groups * g.out_channels, width = loops_for<T>().width;
+  const Grid grid{{g.out[0], g.out[1], g.out[2]}, {g.out[1] * g.out[2], g.out[2], 1}, rows * size, size};
+  if (g.is_depthwise()) {
+    const PlaneLayout layout = g.input_planes(1, width);
+    const PlaneSums whole{g.input_offsets(layout), {}, grid, 0, 0};
+    return sum_channels<T>(g, layout, {&whole, 1}, x, g.in_size(), w, bias, y, size);
+  }
   const auto packed = scratch<T>(rows * depth);
   std::vector<int64_t> taps(static_cast<size_t>(g.taps));
   std::iota(taps.begin(), taps.end(), 0);
@@ -69,7 +94,6 @@ void forward(const Geometry& g, DType dtype, const T* x, const T* w, const T* bi
          packed.get() + group * g.out_channels * depth);
   const PlaneLayout layout = g.input_planes(g.images_at_once(g.channels, g.in_size()), width);
   const std::vector<int64_t> offsets = g.input_offsets(layout);
-  const Grid grid{{g.out[0], g.out[1], g.out[2]}, {g.out[1] * g.out[2], g.out[2], 1}, rows * size, size};
   over_images(g, layout.images, [&](int64_t first, int64_t n) {
     const auto planes = layout.planes<T>(g.channels);
     for (int64_t i = first; i < first + n; i += layout.images) {
@@ -113,6 +137,13 @@ void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) 
                     dense_matrix(dy + i * g.out_channels * size, g.out_channels, size),
                     dense_matrix(dx + i * depth * size, depth, size));
     });
+  if (std::is_floating_point_v<T> && g.is_whole()) {
+    for (int64_t group = 0; group < g.groups; ++group)
+      kernels::gemm(dtype, group_matrix(dy, g, group, g.out_channels),
+                    dense_matrix(w + group * g.out_channels * depth, g.out_channels, depth),
+                    group_matrix(dx, g, group, depth));
+    return;
+  }
   const std::vector<Remainder> of[3] = {remainders(g, 0), remainders(g, 1), remainders(g, 2)};
   int64_t before[3], spread[3], windows[3];
   for (int d = 0; d < 3; ++d) {
@@ -124,23 +155,16 @@ void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) 
     windows[d] = of[d][0].inputs;
   }
   const int64_t channels = g.groups * g.out_channels, ones[3] = {1, 1, 1}, image = channels * size;
-  const PlaneLayout layout(g.out, before, spread, ones, windows, ones, g.images_at_once(channels, size),
-                           loops_for<T>().width);
-
-  /// The sums of one remainder in each dim.
-  struct Part {
-    std::vector<int64_t> offsets, taps;
-    Grid grid;
-    int64_t start, packed;
-  };
-  std::vector<Part> parts;
+  const PlaneLayout layout(g.out, before, spread, ones, windows, ones,
+                           g.is_depthwise() ? 1 : g.images_at_once(channels, size), loops_for<T>().width);
+  std::vector<PlaneSums> parts;  // one for each remainder in each dim
   int64_t n_packed = 0;
   for (int64_t a = 0; a < g.stride[0]; ++a)
     for (int64_t b = 0; b < g.stride[1]; ++b)
       for (int64_t c = 0; c < g.stride[2]; ++c) {
         const Remainder &rz = of[0][size_t(a)], &ry = of[1][size_t(b)], &rx = of[2][size_t(c)];
         if (rz.inputs <= 0 || ry.inputs <= 0 || rx.inputs <= 0) continue;
-        Part part;
+        PlaneSums part;
         for (size_t i = 0; i < rz.taps.size(); ++i)
           for (size_t j = 0; j < ry.taps.size(); ++j)
             for (size_t k = 0; k < rx.taps.size(); ++k) {
@@ -159,20 +183,21 @@ void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) 
         parts.push_back(std::move(part));
       }
   const auto packed = scratch<T>(n_packed);
-  const auto weights = [&](const Part& part, int64_t group) {
+  const auto weights = [&](const PlaneSums& part, int64_t group) {
     return packed.get() + part.packed + group * g.out_channels * g.in_channels * int64_t(part.taps.size());
   };
-  for (const Part& part : parts)
+  for (const PlaneSums& part : parts)
     for (int64_t group = 0; group < g.groups; ++group)
       pack(g.in_channels, g.out_channels, part.taps, w + group * g.out_channels * depth, g.taps, depth,
            weights(part, group));
+  if (g.is_depthwise()) return sum_channels<T>(g, layout, parts, dy, size, packed.get(), nullptr, dx, g.in_size());
   over_images(g, layout.images, [&](int64_t first, int64_t n) {
     const auto planes = layout.planes<T>(channels);
     for (int64_t i = first; i < first + n; i += layout.images) {
       const int64_t images = std::min(layout.images, first + n - i);
       layout.fill(planes.get(), dy + i * image, images, channels, image);
       for (int64_t group = 0; group < g.groups; ++group)
-        for (const Part& part : parts)
+        for (const PlaneSums& part : parts)
           sum_planes(layout, planes.get() + group * g.out_channels * layout.channel_step, g.out_channels, part.offsets,
                      weights(part, group), g.in_channels, static_cast<const T*>(nullptr), part.grid.end(layout, images),
                      part.grid, dx + i * part.grid.image_step + group * g.in_channels * g.in_size() + part.start);
@@ -185,6 +210,12 @@ void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) 
 template <class T>
 void weight_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw, bool by_lines = false) {
   const int64_t depth = g.in_channels * g.taps, size = g.out_size(), rows = g.groups * g.out_channels;
+  if (std::is_floating_point_v<T> && g.is_whole()) {
+    for (int64_t group = 0; group < g.groups; ++group)
+      kernels::gemm(dtype, group_matrix(dy, g, group, g.out_channels).transposed(), group_matrix(x, g, group, depth),
+                    dense_matrix(dw + group * g.out_channels * depth, g.out_channels, depth));
+    return;
+  }
   std::fill_n(dw, rows * depth, T{});
   if (std::is_floating_point_v<T> && g.is_pointwise()) {
     for (int64_t i = 0; i < g.batches * g.groups; ++i)
@@ -192,6 +223,11 @@ void weight_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw,
                     dense_matrix(x + i * depth * size, depth, size).transposed(),
                     dense_matrix(dw + i % g.groups * g.out_channels * depth, g.out_channels, depth), Scalar(1),
                     Scalar(1));
+    return;
+  }
+  if (g.is_depthwise()) {
+    channel_dots<T>(g, dy, x, dw, by_lines);
+    if (!by_lines && std::any_of(dw, dw + rows * depth, is_nan<T>)) weight_grad(g, dtype, dy, x, dw, true);
     return;
   }
   const ConvLoops<T>& loops = loops_for<T>();

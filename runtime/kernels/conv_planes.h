@@ -67,29 +67,46 @@ struct PlaneLayout {
   /// Copies what windows read of `n` images of `channels` channels; the padding is there already.
   template <class T>
   void fill(T* planes, const T* source, int64_t n, int64_t channels, int64_t image_step) const {
+    const int64_t z0 = std::max<int64_t>(0, -before[0]), y0 = std::max<int64_t>(0, -before[1]);
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t c = 0; c < channels; ++c)
-        for (int64_t z = std::max<int64_t>(0, -before[0]); z < in[0]; ++z) {
-          if (!is_read[0][size_t((z + before[0]) % stride[0])]) continue;
-          for (int64_t y = std::max<int64_t>(0, -before[1]); y < in[1]; ++y)
-            if (is_read[1][size_t((y + before[1]) % stride[1])])
-              fill_line(planes + c * channel_step + i * plane,
-                        source + i * image_step + ((c * in[0] + z) * in[1] + y) * in[2], z + before[0], y + before[1]);
+      for (int64_t c = 0; c < channels; ++c) {
+        T* to = planes + c * channel_step + i * plane;
+        const T* from = source + i * image_step + c * in[0] * in[1] * in[2];
+        for (Place z(z0 + before[0], stride[0]); z.at < in[0] + before[0]; z.next()) {
+          if (!is_read[0][size_t(z.phase)]) continue;
+          for (Place y(y0 + before[1], stride[1]); y.at < in[1] + before[1]; y.next())
+            if (is_read[1][size_t(y.phase)])
+              fill_line(to + (z.phase * stride[1] + y.phase) * stride[2] * images * plane +
+                            (z.index * size[1] + y.index) * size[2],
+                        from + ((z.at - before[0]) * in[1] + y.at - before[1]) * in[2]);
         }
+      }
   }
 
  private:
+  /// A padded coordinate as phase and index, which are counted up without dividing.
+  struct Place {
+    int64_t at, stride, phase, index;
+    Place(int64_t first, int64_t s) : at(first), stride(s), phase(first % s), index(first / s) {}
+    void next() {
+      ++at;
+      if (++phase == stride) phase = 0, ++index;
+    }
+  };
+
+  /// `to`: where padded coordinate 0 of the line stands.
   template <class T>
-  void fill_line(T* to, const T* line, int64_t z, int64_t y) const {
+  void fill_line(T* to, const T* line) const {
     const int64_t x0 = std::max<int64_t>(0, -before[2]), count = in[2] - x0;
     if (count <= 0) return;
     if (stride[2] == 1) {
-      std::memcpy(to + at(z, y, x0 + before[2]), line + x0, size_t(count) * sizeof(T));
+      std::memcpy(to + x0 + before[2], line + x0, size_t(count) * sizeof(T));
       return;
     }
-    for (int64_t first = 0; first < std::min(count, stride[2]); ++first) {
-      if (!is_read[2][size_t((x0 + before[2] + first) % stride[2])]) continue;
-      T* lane = to + at(z, y, x0 + before[2] + first);
+    Place x(x0 + before[2], stride[2]);
+    for (int64_t first = 0; first < std::min(count, stride[2]); ++first, x.next()) {
+      if (!is_read[2][size_t(x.phase)]) continue;
+      T* lane = to + x.phase * images * plane + x.index;
       const int64_t n = (count - first + stride[2] - 1) / stride[2];
       if (stride[2] == 2) {  // a constant, of which the compiler makes shuffles
         for (int64_t i = 0; i < n; ++i) lane[i] = line[x0 + first + 2 * i];
@@ -113,8 +130,11 @@ struct Grid {
   /// f(position - first, count, element's offset, x, y, z) on the lines of results among n positions from `first` on.
   template <class F>
   void each_line(const PlaneLayout& from, int64_t first, int64_t n, F&& f) const {
-    int64_t x = first % from.size[2], y = first / from.size[2] % from.size[1],
-            z = first / (from.size[2] * from.size[1]) % from.size[0], image = first / from.plane;
+    int64_t x = 0, y = 0, z = 0, image = 0;
+    if (first != 0) {
+      x = first % from.size[2], y = first / from.size[2] % from.size[1];
+      z = first / (from.size[2] * from.size[1]) % from.size[0], image = first / from.plane;
+    }
     for (int64_t p = 0; p < n;) {
       const int64_t left = std::min(from.size[2] - x, n - p), valid = std::min(size[2] - x, left);
       if (valid > 0 && y < size[1] && z < size[0])

@@ -83,6 +83,13 @@ struct Geometry : Window {
     for (int d = 0; d < 3; ++d) plain = plain && stride[d] == 1 && padding[d] == 0;
     return plain;
   }
+  /// One window that is the whole image: each group is a product with a matrix.
+  bool is_whole() const {
+    bool whole = out_size() == 1;
+    for (int d = 0; d < 3; ++d) whole = whole && padding[d] == 0 && kernel[d] == in[d];
+    return whole;
+  }
+  bool is_depthwise() const { return in_channels == 1 && out_channels == 1 && groups > 1; }
   /// How many images fit a set of planes of `n_channels` channels, if every thread has some.
   int64_t images_at_once(int64_t n_channels, int64_t size) const {
     const int64_t fit = kPlanes / std::max<int64_t>(1, n_channels * size);

@@ -98,6 +98,8 @@ def _reference(x, w, g, stride, padding, dilation, groups):
         ((16, 20), (1, 1), (1, 1), (0, 0), (1, 1)),
         ((4, 5, 6), (3, 2, 3), (1, 2, 1), (1, 0, 2), (1, 1, 2)),
         ((3, 3, 40), (1, 3, 3), (1, 1, 1), (0, 1, 1), (1, 1, 1)),
+        ((5,), (5,), (2,), (0,), (1,)),
+        ((4, 3), (4, 3), (1, 2), (0, 0), (1, 1)),
     ],
 )
 @pytest.mark.parametrize(("groups", "channels", "outputs"), [(1, 3, 13), (2, 2, 3), (6, 1, 1)])
@@ -122,6 +124,16 @@ def test_gradients(module, size, kernel, stride, padding, dilation, groups, chan
     for got, want in zip((y.detach(), a.grad, b.grad), expected, strict=True):
         scale = np.abs(want).max()
         np.testing.assert_allclose(got.numpy(), want, rtol=0, atol=scale * (1e-5 if dtype == "float32" else 1e-12))
+
+
+def test_infinite_inputs_of_depthwise_convolution_meet_only_their_taps(module):
+    x = module.ones(1, 2, 4, 5)
+    x[0, 1, 0, 4] = float("inf")
+    w = module.zeros(2, 1, 3, 3, requires_grad=True)
+    y = module.nn.functional.conv2d(x, w, padding=1, groups=2)
+    y.backward(module.ones_like(y))
+    assert w.grad[0].isfinite().all() and not w.grad.isnan().any()
+    assert w.grad[1, 0].isinf().sum() == 4  # the taps that reach a corner
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
