@@ -53,7 +53,8 @@ class Writer(pickle._Pickler):
 
     def reducer_override(self, obj):
         if isinstance(obj, _C.Tensor):
-            return _reduce_tensor(obj)
+            own = type(obj).__reduce_ex__ is not _C.Tensor.__reduce_ex__
+            return obj.__reduce_ex__(self.proto) if own else _reduce_tensor(obj)
         if isinstance(obj, _C.Size):
             return _C.Size, (tuple(obj),)
         if isinstance(obj, _C.device):

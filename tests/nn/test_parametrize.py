@@ -135,3 +135,51 @@ def test_spectral_norm_draws_what_pytorch_draws(module: Any, parametrizations: A
     module.manual_seed(0)
     layer = parametrizations.spectral_norm(module.nn.Linear(2, 2))
     assert layer.weight.flatten().tolist() == pytest.approx([-0.00642, 0.460015, -0.705784, -0.631088], abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3)])
+@pytest.mark.parametrize("orthogonal_map", [None, "matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("use_trivialization", [True, False])
+def test_orthogonal(
+    module: Any, parametrizations: Any, shape: tuple[int, int], orthogonal_map: str | None, use_trivialization: bool
+) -> None:
+    def product(w: Any) -> Any:
+        return w.mT @ w if w.shape[0] >= w.shape[1] else w @ w.mT
+
+    eye = module.eye(min(shape), dtype=module.float64)
+    module.manual_seed(0)
+    layer = module.nn.Linear(*shape, dtype=module.float64)
+    parametrizations.orthogonal(layer, "weight", orthogonal_map, use_trivialization=use_trivialization)
+    names = ["bias", "parametrizations.weight.original", "parametrizations.weight.0.base"]
+    assert list(layer.state_dict()) == names[: 2 + use_trivialization]
+    optimizer = module.optim.SGD(layer.parameters(), lr=0.1)
+    for _ in range(3):
+        before = layer.weight.detach()
+        assert module.allclose(product(before), eye)
+        optimizer.zero_grad()
+        layer(module.arange(float(shape[0]), dtype=module.float64)).pow(2).sum().backward()
+        optimizer.step()
+        assert not module.equal(layer.weight, before)
+    wanted = module.linalg.qr(module.arange(25.0, dtype=module.float64).sin().reshape(5, 5))[0]
+    wanted = module.linalg.qr(wanted[: max(shape), : min(shape)])[0]
+    wanted = wanted if shape[1] >= shape[0] else wanted.mT
+    householder = orthogonal_map == "householder" or (orthogonal_map is None and shape[0] != shape[1])
+    if use_trivialization or householder:
+        layer.weight = wanted
+        assert module.allclose(layer.weight, wanted)
+    else:
+        with pytest.raises(NotImplementedError, match="not possible to assign"):
+            layer.weight = wanted
+
+
+def test_orthogonal_refuses(module: Any, parametrizations: Any) -> None:
+    layer = module.nn.Linear(3, 3)
+    for arguments, message in (
+        (("bias",), "Expected a matrix or batch of matrices. Got a tensor of 1 dimensions."),
+        (("other",), "has no parameter or buffer with name 'other'"),
+        (("weight", "qr"), "orthogonal_map has to be one of"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parametrizations.orthogonal(layer, *arguments)
+    with pytest.raises(ValueError, match="does not support complex"):
+        parametrizations.orthogonal(module.nn.Linear(3, 3, dtype=module.complex64), "weight", "householder")

@@ -3,9 +3,9 @@
 from vivace._lazy import lazily
 
 from . import functional, init, modules
-from .parameter import Buffer, Parameter
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = ["Buffer", "Parameter", *modules.HOME]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", *modules.HOME]
 
 __getattr__ = lazily(
     "vivace.nn",

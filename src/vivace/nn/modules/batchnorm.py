@@ -4,7 +4,8 @@ import vivace
 
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter
+from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
+from .lazy import LazyModuleMixin
 from .module import Module
 
 
@@ -138,3 +139,58 @@ class SyncBatchNorm(_BatchNorm):
         for name, child in module.named_children():
             converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return converted
+
+
+class _LazyNormBase(LazyModuleMixin):
+    """What normalisations share that take num_features from their first input."""
+
+    def __init__(
+        self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True
+    ):
+        super().__init__(0, eps, momentum, False, False)
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        like = {"device": device, "dtype": dtype}
+        if affine:
+            self.weight = UninitializedParameter(**like)
+            if bias:
+                self.bias = UninitializedParameter(**like)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(**like)
+            self.running_var = UninitializedBuffer(**like)
+            self.num_batches_tracked = vivace.tensor(0, dtype=vivace.long, device=device)
+
+    def reset_parameters(self):
+        if self.num_features != 0 and not self.has_uninitialized_params():
+            super().reset_parameters()
+
+    def initialize_parameters(self, input):
+        self._check_input_dim(input)
+        self.num_features = input.shape[self._channel_dim(input)]
+        if not self.has_uninitialized_params():
+            return
+        for member in (self.weight, self.bias, self.running_mean, self.running_var):
+            if member is not None:
+                member.materialize((self.num_features,))
+        self.reset_parameters()
+
+    def _channel_dim(self, input):
+        return 1
+
+
+class LazyBatchNorm1d(_LazyNormBase, BatchNorm1d):
+    """A BatchNorm1d that takes num_features from its first input."""
+
+    cls_to_become = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyNormBase, BatchNorm2d):
+    """A BatchNorm2d that takes num_features from its first input."""
+
+    cls_to_become = BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
+    """A BatchNorm3d that takes num_features from its first input."""
+
+    cls_to_become = BatchNorm3d

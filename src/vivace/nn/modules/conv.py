@@ -6,7 +6,8 @@ import vivace
 
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter
+from ..parameter import Parameter, UninitializedParameter
+from .lazy import LazyModuleMixin
 from .module import Module
 from .utils import _pair, _reverse_repeat_tuple, _single, _triple
 
@@ -219,3 +220,92 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     _tuple = staticmethod(_triple)
     _function = "conv_transpose3d"
+
+
+class _LazyConvNd(LazyModuleMixin):
+    """What convolutions share that take in_channels from their first input."""
+
+    def _await_channels(self, out_channels, bias, like):
+        self.weight = UninitializedParameter(**like)
+        self.out_channels = out_channels
+        if bias:
+            self.bias = UninitializedParameter(**like)
+
+    def reset_parameters(self):
+        if self.in_channels != 0 and not self.has_uninitialized_params():
+            super().reset_parameters()
+
+    def initialize_parameters(self, input, *args, **kwargs):
+        spatial = len(self.kernel_size)
+        if input.dim() not in (spatial + 1, spatial + 2):
+            raise RuntimeError(
+                f"Expected {spatial + 1}D (unbatched) or {spatial + 2}D (batched) input to {type(self).__name__}, but "
+                f"got input of size: {input.shape}"
+            )
+        self.in_channels = input.shape[-spatial - 1]
+        if not self.has_uninitialized_params():
+            return
+        if self.in_channels % self.groups != 0:
+            raise ValueError("in_channels must be divisible by groups")
+        channels = self.out_channels, self.in_channels
+        first, second = reversed(channels) if self.transposed else channels
+        with vivace.no_grad():
+            self.weight.materialize((first, second // self.groups, *self.kernel_size))
+            if self.bias is not None:
+                self.bias.materialize((self.out_channels,))
+            self.reset_parameters()
+
+
+class _LazyConv(_LazyConvNd):
+    def __init__(
+        self, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
+        device=None, dtype=None,
+    ):  # fmt: skip
+        # Without channels and bias no random numbers are drawn.
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
+        self._await_channels(out_channels, bias, {"device": device, "dtype": dtype})
+
+
+class _LazyConvTranspose(_LazyConvNd):
+    def __init__(
+        self, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
+        padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
+        self._await_channels(out_channels, bias, {"device": device, "dtype": dtype})
+
+
+class LazyConv1d(_LazyConv, Conv1d):
+    """A Conv1d that takes in_channels from its first input."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConv, Conv2d):
+    """A Conv2d that takes in_channels from its first input."""
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConv, Conv3d):
+    """A Conv3d that takes in_channels from its first input."""
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
+    """A ConvTranspose1d that takes in_channels from its first input."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
+    """A ConvTranspose2d that takes in_channels from its first input."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
+    """A ConvTranspose3d that takes in_channels from its first input."""
+
+    cls_to_become = ConvTranspose3d

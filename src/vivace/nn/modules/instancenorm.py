@@ -3,7 +3,7 @@
 import warnings
 
 from .. import functional as F
-from .batchnorm import _NormBase, _require_dim
+from .batchnorm import _LazyNormBase, _NormBase, _require_dim
 
 
 class _InstanceNorm(_NormBase):
@@ -87,3 +87,26 @@ class InstanceNorm3d(_InstanceNorm):
 
     def _check_input_dim(self, input):
         _require_dim(input, 4, 5)
+
+
+class _LazyInstanceNorm(_LazyNormBase):
+    def _channel_dim(self, input):
+        return -self._no_batch_dim
+
+
+class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
+    """An InstanceNorm1d that takes num_features from its first input."""
+
+    cls_to_become = InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
+    """An InstanceNorm2d that takes num_features from its first input."""
+
+    cls_to_become = InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
+    """An InstanceNorm3d that takes num_features from its first input."""
+
+    cls_to_become = InstanceNorm3d
