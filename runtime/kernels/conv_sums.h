@@ -130,16 +130,24 @@ void pack(int64_t rows, int64_t channels, const std::vector<int64_t>& taps, cons
           int64_t channel_step, T* to) {
   const int most = loops_for<T>().rows;
   const int64_t depth = channels * int64_t(taps.size());
-  bool taps_are_dense = channel_step == int64_t(taps.size());
-  for (size_t t = 0; t < taps.size(); ++t) taps_are_dense = taps_are_dense && taps[t] == int64_t(t);
+  bool in_order = sizeof(T) == 4 || sizeof(T) == 8;  // what a transposition can move
+  for (size_t t = 0; t < taps.size(); ++t) in_order = in_order && taps[t] == int64_t(t);
+  const bool is_dense = channel_step == int64_t(taps.size());
+  const auto turn = [](T* target, int64_t n, const T* source, int64_t step, int64_t columns) {
+    (sizeof(T) == 4 ? move_loops().transpose4 : move_loops().transpose8)(
+        reinterpret_cast<char*>(target), n * int64_t(sizeof(T)), reinterpret_cast<const char*>(source),
+        step * int64_t(sizeof(T)), n, columns);
+  };
   parallel_for(0, (rows + most - 1) / most, std::max<int64_t>(1, kThreadWork / (depth + 1)), [&](int64_t b, int64_t e) {
     for (int64_t r = b * most; r < std::min(rows, e * most);) {
       const int n = block_rows(rows - r, most);
       T* at = to + r * depth;
-      if (taps_are_dense && (sizeof(T) == 4 || sizeof(T) == 8)) {
-        (sizeof(T) == 4 ? move_loops().transpose4 : move_loops().transpose8)(
-            reinterpret_cast<char*>(at), n * int64_t(sizeof(T)), reinterpret_cast<const char*>(from + r * row_step),
-            row_step * int64_t(sizeof(T)), n, depth);
+      if (in_order && is_dense) {
+        turn(at, n, from + r * row_step, row_step, depth);
+      } else if (in_order) {
+        for (int64_t c = 0; c < channels; ++c)
+          turn(at + c * int64_t(taps.size()) * n, n, from + r * row_step + c * channel_step, row_step,
+               int64_t(taps.size()));
       } else {
         for (int64_t c = 0; c < channels; ++c)
           for (const int64_t tap : taps)
