@@ -1,6 +1,7 @@
 // Convolution: sums over shifted planes of padded images (conv_planes.h), in register tiles (isa/conv.h). The map is
 // bilinear in input and weight; its two adjoints are operators too, so that derivatives of all orders are made of the
 // three. The adjoint by the input is the same sum once for each remainder by the stride.
+#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -9,6 +10,7 @@
 #include "runtime/kernels/conv_depthwise.h"
 #include "runtime/kernels/conv_sums.h"
 #include "runtime/kernels/gemm.h"
+#include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/layout.h"
 #include "runtime/kernels/rows.h"
 
@@ -205,6 +207,15 @@ void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) 
   });
 }
 
+/// False only if there is none.
+template <class T>
+bool may_hold_nan(const T* p, int64_t n) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(dense::loops<T>().sum(p, n));
+  else
+    return std::any_of(p, p + n, is_nan<T>);
+}
+
 /// Between the lines of the gradient, zeros are multiplied by what stands in the planes there. Where that made NaN of
 /// an infinite input, `by_lines` does the sums again without them.
 template <class T>
@@ -227,7 +238,7 @@ void weight_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw,
   }
   if (g.is_depthwise()) {
     channel_dots<T>(g, dy, x, dw, by_lines);
-    if (!by_lines && std::any_of(dw, dw + rows * depth, is_nan<T>)) weight_grad(g, dtype, dy, x, dw, true);
+    if (!by_lines && may_hold_nan(dw, rows * depth)) weight_grad(g, dtype, dy, x, dw, true);
     return;
   }
   const ConvLoops<T>& loops = loops_for<T>();
@@ -272,7 +283,7 @@ void weight_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw,
       }
     });
   }
-  if (!by_lines && std::any_of(dw, dw + rows * depth, is_nan<T>)) weight_grad(g, dtype, dy, x, dw, true);
+  if (!by_lines && may_hold_nan(dw, rows * depth)) weight_grad(g, dtype, dy, x, dw, true);
 }
 
 Dims conv_sizes(const Tensor& input, const Tensor& weight, IntList stride, IntList padding, IntList dilation) {
