@@ -126,7 +126,8 @@ std::vector<TensorRef> chunk(Tensor& self, int64_t chunks, int64_t dim) {
   std::vector<TensorRef> parts;
   if (each == 0) {  // an empty dim still gives as many chunks as were asked for
     constexpr int64_t kMost = int64_t(1) << 24;
-    if (chunks > kMost) raise(ErrorKind::Memory, str("chunk: not enough memory for ", chunks, " chunks of an empty dimension"));
+    if (chunks > kMost)
+      raise(ErrorKind::Memory, str("chunk: not enough memory for ", chunks, " chunks of an empty dimension"));
     for (int64_t i = 0; i < chunks; ++i) parts.push_back(stretch(self, d, 0, 0));
     return parts;
   }
