@@ -28,6 +28,31 @@ VIVACE_INLINE void store(T* p, Vec<T> v) {
   store_full(p, v);
 }
 
+/// p[at] of each lane, 0 where `at` is negative.
+#if defined(__AVX512F__)
+VIVACE_INLINE f32 gather(const float* p, i32 at) {
+  return f32(_mm512_mask_i32gather_ps(__m512{}, _mm512_movepi32_mask(__m512i(~at)), __m512i(at), p, 4));
+}
+VIVACE_INLINE f64 gather(const double* p, i64 at) {
+  return f64(_mm512_mask_i64gather_pd(__m512d{}, _mm512_movepi64_mask(__m512i(~at)), __m512i(at), p, 8));
+}
+#elif defined(__AVX2__)
+VIVACE_INLINE f32 gather(const float* p, i32 at) {
+  return f32(_mm256_mask_i32gather_ps(__m256{}, p, __m256i(at), __m256(~at), 4));
+}
+VIVACE_INLINE f64 gather(const double* p, i64 at) {
+  return f64(_mm256_mask_i64gather_pd(__m256d{}, p, __m256i(at), __m256d(~at), 8));
+}
+#else
+template <class T>
+VIVACE_INLINE Vec<T> gather(const T* p, Index<T> at) {
+  Vec<T> v{};
+  for (int l = 0; l < lanes<T>; ++l)
+    if (at[l] >= 0) v[l] = p[at[l]];
+  return v;
+}
+#endif
+
 // One byte for each lane of a vector of 4 or 8 byte lanes.
 typedef uint8_t b32 __attribute__((vector_size(kVectorBytes / 4)));
 typedef uint8_t b64 __attribute__((vector_size(kVectorBytes / 8)));

@@ -63,6 +63,20 @@ def test_gradients(mode: str, padding: str, align: bool) -> None:
         assert torch.autograd.gradcheck(lambda x, g: F.grid_sample(x, g, mode, padding, align), (volume, points))
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_many_points_are_as_each_alone(mode: str, dtype: torch.dtype) -> None:
+    image = torch.from_numpy(RNG.randn(2, 3, 4, 5)).to(dtype).requires_grad_()
+    grid = torch.from_numpy(RNG.uniform(-1.6, 1.6, (2, 1, 150, 2))).to(dtype).requires_grad_()
+    weights = torch.from_numpy(RNG.randn(2, 3, 1, 150)).to(dtype)
+    whole = F.grid_sample(image, grid, mode, "zeros", False)
+    alone = torch.cat([F.grid_sample(image, p, mode, "zeros", False) for p in grid.split(1, 2)], 3)
+    torch.testing.assert_close(whole, alone)
+    grads = [torch.autograd.grad((y * weights).sum(), (image, grid)) for y in (whole, alone)]
+    for got, want in zip(*grads, strict=True):
+        torch.testing.assert_close(got, want)
+
+
 def test_nan_and_far_points_give_nothing() -> None:
     image = torch.ones(1, 1, 3, 3)
     grid = torch.tensor([[[[float("nan"), 0.0], [1e30, 0.0], [-float("inf"), 0.0]]]])
