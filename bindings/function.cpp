@@ -256,7 +256,6 @@ Object* apply(Object* cls, Object* const* args, Py_ssize_t nargs, Object* kwname
     const FunctionClass& kind = class_of(cls);
     if (!kwnames && !(kind.separate_setup && lacks_defaults(cls, nargs))) [[likely]]
       return Application(kind, cls, args, nargs)();
-    if (!kind.separate_setup) fail_type(kind.info.name, ": apply() takes no keyword arguments");
     const auto kwargs = Ref<Object>::steal(checked(PyDict_New()));
     for (Py_ssize_t k = 0; kwnames && k < PyTuple_GET_SIZE(kwnames); ++k)
       checked(PyDict_SetItem(kwargs.object(), PyTuple_GET_ITEM(kwnames, k), args[nargs + k]));

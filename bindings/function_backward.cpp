@@ -20,7 +20,7 @@ FunctionSave save(Node& node, Object* o, Py_ssize_t position) {
   if (t.grad_fn == &node) s.output = int32_t(t.output_nr);
   t.keys |= bit(Key::Watched);
   if (!saved_hooks().empty()) {
-    const TensorRef data = alias(t);
+    const TensorRef data = s.output >= 0 ? alias(t) : TensorRef::share(&t);
     s.object = python_hooks.pack(*data);
     s.packed = true;
     if (s.output < 0) s.edge = make_edge(&t);

@@ -103,6 +103,16 @@ Object* generator_clone_state(Object* self, Object*) {
   });
 }
 
+/// For pickle and copy: the classes of the extension are named torch's, which need not be there to be found.
+Object* generator_reduce(Object* self, Object*) {
+  return guarded([&] {
+    const auto utils = Ref<Object>::steal(checked(PyImport_ImportModule("vivace._utils")));
+    const auto rebuild = Ref<Object>::steal(checked(PyObject_GetAttrString(utils.object(), "_rebuild_generator")));
+    const auto state = Ref<Object>::steal(generator_get_state(self, nullptr));
+    return checked(Py_BuildValue("O(O)", rebuild.object(), state.object()));
+  });
+}
+
 Object* generator_device(Object*, void*) {
   return guarded([] { return wrap(Device{}); });
 }
@@ -114,6 +124,7 @@ PyMethodDef generator_methods[] = {
     {"get_state", generator_get_state, METH_NOARGS, "The state, as bytes in a tensor."},
     {"set_state", generator_set_state, METH_O, "Goes on from a state that get_state gave."},
     {"clone_state", generator_clone_state, METH_NOARGS, "Another generator in the same state."},
+    {"__reduce__", generator_reduce, METH_NOARGS, "How to make a generator in the same state."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -7,9 +7,11 @@
 namespace vivace {
 
 namespace {
-/// Puts what the pack hook makes of a tensor in its place.
-void pack(Object*& place) {
-  const TensorRef data = alias(tensor_of(place));
+/// Puts what the pack hook makes of a tensor in its place. The hook sees an argument itself, since it may look for
+/// parameters or tensors that it knows; a result only without its history, or the node would keep itself alive.
+void pack(const Node& node, Object*& place) {
+  Tensor& t = tensor_of(place);
+  const TensorRef data = t.grad_fn == &node ? alias(t) : TensorRef::share(&t);
   Object* before = std::exchange(place, python_hooks.pack(*data));
   Py_DECREF(before);
 }
@@ -19,12 +21,12 @@ void pack_saved(Node& node) {
   for (uint32_t k = 0; k < node.nsaves; ++k) {
     Value& slot = node.saved()[k];
     if (slot.tag == Tag::Tensor) {
-      pack(slot.object);
+      pack(node, slot.object);
       slot.tag = Tag::Object;
     } else if (slot.tag == Tag::TensorList) {
       auto** members = reinterpret_cast<Object**>(const_cast<Tensor**>(slot.tensors));
       for (int64_t i = 0; i < slot.count; ++i)
-        if (members[i]) pack(members[i]);
+        if (members[i]) pack(node, members[i]);
     }
   }
 }

@@ -85,7 +85,7 @@ TensorRef channel_result(const char* op, Tensor& input, Tensor* weight, Tensor* 
   check_channels(op, "bias", bias, channels);
   check_channels(op, "running_mean", mean, channels);
   check_channels(op, "running_var", var, channels);
-  return empty_like(input);
+  return kernels::empty_in_format(input, input.dtype(), input.device(), kernels::format_of(input));
 }
 
 /// running = (1 - momentum) * running + momentum * value
@@ -207,7 +207,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> batch_norm_grad(Tensor& g, Tensor& i
   const DType compute = compute_of(input.dtype());
   const int64_t channels = input.sizes()[1];
   TensorRef x_grad, w_grad, b_grad;
-  if (needs & 1) x_grad = empty_like(input);
+  if (needs & 1) x_grad = empty_in_format(input, input.dtype(), input.device(), format_of(input));
   if (needs & 2) fill_into(*(w_grad = empty({channels}, compute)), Scalar(0));
   if (needs & 4) fill_into(*(b_grad = empty({channels}, compute)), Scalar(0));
   if (input.numel() == 0) return {x_grad, w_grad, b_grad};

@@ -12,7 +12,7 @@ namespace {
 uint64_t bit_of(const Tensor& self, int64_t dim) { return uint64_t(1) << wrap_dim(dim, self.dim()); }
 
 void check_real(const Tensor& self, const char* op) {
-  if (is_complex(self.dtype())) fail("\"", op, "\" not implemented for '", self.dtype(), "'");
+  if (is_complex(self.dtype())) fail_not_implemented("\"", op, "\" not implemented for '", self.dtype(), "'");
 }
 
 void check_not_empty(const Tensor& self, uint64_t mask, const char* op) {

@@ -102,11 +102,11 @@ TensorRef gather(Tensor& self, int64_t dim, Tensor& index, bool) {
 
 TensorRef scatter_src(Tensor& self, int64_t dim, Tensor& index, Tensor& src) {
   check_shapes("scatter", self, wrap_dim(dim, self.dim()), index, &src);
-  return empty_like(self);
+  return empty(self.sizes(), self.dtype(), self.device());
 }
 TensorRef scatter_value(Tensor& self, int64_t dim, Tensor& index, const Scalar&) {
   check_shapes("scatter", self, wrap_dim(dim, self.dim()), index, nullptr);
-  return empty_like(self);
+  return empty(self.sizes(), self.dtype(), self.device());
 }
 TensorRef scatter_reduce(Tensor& self, int64_t dim, Tensor& index, Tensor& src, std::string_view reduce) {
   if (reduce != "add" && reduce != "multiply") fail("reduce argument must be either add or multiply.");
@@ -118,13 +118,13 @@ TensorRef scatter_value_reduce(Tensor& self, int64_t dim, Tensor& index, const S
 }
 TensorRef scatter_add(Tensor& self, int64_t dim, Tensor& index, Tensor& src) {
   check_shapes("scatter_add", self, wrap_dim(dim, self.dim()), index, &src);
-  return empty_like(self);
+  return empty(self.sizes(), self.dtype(), self.device());
 }
 TensorRef scatter_reduce_two(Tensor& self, int64_t dim, Tensor& index, Tensor& src, std::string_view reduce, bool) {
   if (reduce != "sum" && reduce != "prod" && reduce != "mean" && reduce != "amax" && reduce != "amin")
     fail("reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
   check_shapes("scatter_reduce", self, wrap_dim(dim, self.dim()), index, &src);
-  return empty_like(self);
+  return empty(self.sizes(), self.dtype(), self.device());
 }
 
 }  // namespace meta

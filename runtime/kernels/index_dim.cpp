@@ -81,11 +81,11 @@ TensorRef index_add(Tensor& self, int64_t dim, Tensor& index, Tensor& source, co
     fail("index_add(): source tensor shape must match self tensor shape, excluding the specified dimension. Got ",
          "self.shape = ", self.sizes(), " source.shape = ", source.sizes());
   check_source("index_add", self, dim, index, source);
-  return empty_like(self);
+  return empty(self.sizes(), self.dtype(), self.device());
 }
 TensorRef index_copy(Tensor& self, int64_t dim, Tensor& index, Tensor& source) {
   check_source("index_copy", self, dim, index, source);
-  return empty_like(self);
+  return empty(self.sizes(), self.dtype(), self.device());
 }
 TensorRef index_fill_int_Scalar(Tensor& self, int64_t dim, Tensor& index, const Scalar&) {
   check_index("index_fill_", index);

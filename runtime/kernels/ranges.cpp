@@ -156,7 +156,8 @@ namespace {
 TensorRef triangle(int64_t rows, int64_t columns, int64_t offset, bool lower, Dtype dtype, Place device) {
   if (rows < 0 || columns < 0) fail("row and col must be non-negative, got ", rows, " and ", columns);
   const DType type = dtype.value_or(DType::Int64);
-  if (type != DType::Int64 && type != DType::Int32) fail("\"tri_indices\" not implemented for '", type, "'");
+  if (type != DType::Int64 && type != DType::Int32)
+    fail_not_implemented("\"tri_indices\" not implemented for '", type, "'");
   offset = std::clamp(offset, -rows, columns);  // beyond these nothing changes
   // Rows before `none` are empty below the diagonal, those from `full` on are whole there.
   const __int128 k = __int128(offset) + lower;

@@ -19,7 +19,7 @@ TensorRef scanned(Tensor& self, int64_t dim, DType dtype) {
   return empty(self.sizes(), dtype, self.device());
 }
 std::tuple<TensorRef, TensorRef> scanned_with_index(Tensor& self, int64_t dim) {
-  if (is_complex(self.dtype())) fail("\"cummax_cummin\" not implemented for '", self.dtype(), "'");
+  if (is_complex(self.dtype())) fail_not_implemented("\"cummax_cummin\" not implemented for '", self.dtype(), "'");
   return {scanned(self, dim, self.dtype()), scanned(self, dim, DType::Int64)};
 }
 
@@ -34,7 +34,8 @@ TensorRef cumprod(Tensor& self, int64_t dim, std::optional<DType> dtype) {
   return scanned(self, dim, scan_dtype(self, dtype));
 }
 TensorRef logcumsumexp(Tensor& self, int64_t dim) {
-  if (!is_differentiable(self.dtype())) fail("\"logcumsumexp_out_cpu\" not implemented for '", self.dtype(), "'");
+  if (!is_differentiable(self.dtype()))
+    fail_not_implemented("\"logcumsumexp_out_cpu\" not implemented for '", self.dtype(), "'");
   return scanned(self, dim, self.dtype());
 }
 std::tuple<TensorRef, TensorRef> cummax(Tensor& self, int64_t dim) { return scanned_with_index(self, dim); }

@@ -129,7 +129,7 @@ struct Rows {
 using Three = std::tuple<TensorRef, TensorRef, TensorRef>;
 
 Three distinct(Tensor& self, std::optional<int64_t> dim, bool in_order) {
-  if (is_complex(self.dtype())) fail("\"unique\" not implemented for '", self.dtype(), "'");
+  if (is_complex(self.dtype())) fail_not_implemented("\"unique\" not implemented for '", self.dtype(), "'");
   const int64_t d = dim ? wrap_dim(*dim, self.dim()) : 0;
   // Rows to compare: slices along dim, or the single elements.
   TensorRef rows;
@@ -263,7 +263,7 @@ void histc(Tensor& self, int64_t bins, const Scalar& min, const Scalar& max, Ten
 TensorRef meta::histc(Tensor& self, int64_t bins, const Scalar&, const Scalar&) {
   if (bins <= 0) fail("bins must be > 0");
   if (is_complex(self.dtype()) || is_bool(self.dtype()))
-    fail("\"histogram_cpu\" not implemented for '", self.dtype(), "'");
+    fail_not_implemented("\"histogram_cpu\" not implemented for '", self.dtype(), "'");
   return empty({bins}, self.dtype(), self.device());
 }
 

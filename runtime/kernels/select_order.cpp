@@ -12,7 +12,7 @@ namespace vivace {
 namespace {
 
 void check_ordered(const Tensor& self, const char* op) {
-  if (is_complex(self.dtype())) fail("\"", op, "\" not implemented for '", self.dtype(), "'");
+  if (is_complex(self.dtype())) fail_not_implemented("\"", op, "\" not implemented for '", self.dtype(), "'");
 }
 
 std::tuple<TensorRef, TensorRef> picked(Tensor& self, int64_t dim, bool keepdim, const char* op) {

@@ -15,7 +15,7 @@ TensorRef softmax_result(const char* op, Tensor& self, int64_t dim, std::optiona
   wrap_dim(dim, self.dim());
   const DType result = dtype.value_or(self.dtype());
   kernels::check_floating(result, op);
-  return empty_like(self, result);
+  return empty(self.sizes(), result, self.device());
 }
 
 /// Contiguous tensors as n rows along dim of columns that are worth vectors.
@@ -94,7 +94,7 @@ void along(const char* op, Tensor& self, int64_t dim, Tensor& out) {
 
 template <class L>
 TensorRef backward_along(const char* op, Tensor& g, Tensor& y, int64_t dim) {
-  TensorRef out = empty_like(y);
+  TensorRef out = empty(y.sizes(), y.dtype());
   if (y.numel() == 0) return out;
   dim = wrap_dim(dim, y.dim());
   const int64_t n = y.dim() ? y.sizes()[dim] : 1, rows = y.numel() / n;

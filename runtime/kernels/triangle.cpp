@@ -11,11 +11,11 @@ namespace meta {
 
 TensorRef tril(Tensor& self, int64_t) {
   if (self.dim() < 2) fail("tril: input tensor must have at least 2 dimensions");
-  return empty_like(self);
+  return empty(self.sizes(), self.dtype(), self.device());
 }
 TensorRef triu(Tensor& self, int64_t) {
   if (self.dim() < 2) fail("triu: input tensor must have at least 2 dimensions");
-  return empty_like(self);
+  return empty(self.sizes(), self.dtype(), self.device());
 }
 TensorRef trace(Tensor& self) {
   if (self.dim() != 2) fail("trace: expected a matrix, but got tensor with dim ", self.dim());

@@ -70,7 +70,7 @@ Call analyse(const PointwiseInfo& info, const Value* args) {
     c.common = default_dtype;
     c.row = &info.rows[int(c.common)];
   }
-  if (c.row->compute == kUnsupported) fail(info.name, ": not implemented for ", c.common);
+  if (c.row->compute == kUnsupported) fail_not_implemented(info.name, ": not implemented for ", c.common);
   const bool integers = is_integral(c.common) && is_integral(DType(c.row->compute));
   for (int k = 0; k < info.nparams; ++k) {
     c.params[k] = args[info.params[k]].scalar();

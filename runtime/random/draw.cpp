@@ -163,7 +163,7 @@ TensorRef bernoulli(Tensor& self, Object* generator) {
 }
 
 TensorRef bernoulli_p(Tensor& self, double p, Object* generator) {
-  TensorRef out = empty_like(self);
+  TensorRef out = empty(self.sizes(), self.dtype(), self.device());
   bernoulli_scalar(*out, p, generator);
   return out;
 }

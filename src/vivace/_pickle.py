@@ -59,6 +59,8 @@ class Writer(pickle._Pickler):
             return _C.Size, (tuple(obj),)
         if isinstance(obj, _C.device):
             return _C.device, (str(obj),)
+        if isinstance(obj, _C.layout):
+            return _get_layout, (str(obj),)
         if isinstance(obj, _StorageType):
             return obj.name
         return NotImplemented
@@ -83,6 +85,15 @@ class Writer(pickle._Pickler):
             self.save_type(obj)
 
     dispatch = {**pickle._Pickler.dispatch, type: save_class, types.FunctionType: save_global}
+
+
+def _get_layout(name):
+    """What pickles of a layout call."""
+    return _LAYOUTS[name]
+
+
+_LAYOUTS = {f"torch.{name}": value for name, value in vars(_C).items() if isinstance(value, _C.layout)}
+_get_layout.__module__ = "vivace.serialization"  # where PyTorch has it
 
 
 def public_name(obj, name=None):
@@ -188,6 +199,7 @@ _SAFE = {
     "torch.Tensor": _C.Tensor,
     "torch.device": _C.device,
     "torch.nn.parameter.Parameter": _C.Parameter,
+    "torch.serialization._get_layout": _get_layout,
     **{f"torch.{name}": d for name, d in vars(_C).items() if isinstance(d, _C.dtype)},
     **{f"torch._utils.{name}": f for name, f in vars(_utils).items() if name.startswith("_rebuild")},
 }

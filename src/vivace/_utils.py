@@ -23,6 +23,15 @@ def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
     return _set_state(_C.Parameter(data, requires_grad), state)
 
 
+def _rebuild_sparse_tensor(layout, data):
+    from vivace.sparse._coo import SparseTensor
+
+    if layout is not _C.sparse_coo:
+        raise NotImplementedError(f"vivace does not have tensors of layout {layout}")
+    indices, values, size, *coalesced = data
+    return SparseTensor._make(indices, values, size, *coalesced)
+
+
 def _rebuild_from_type_v2(function, kind, args, state):
     result = function(*args)
     if type(result) is not kind:
@@ -35,6 +44,10 @@ def _set_state(obj, state):
     for name, value in [*(attributes or {}).items(), *(slots or {}).items()]:
         setattr(obj, name, value)
     return obj
+
+
+def _rebuild_generator(state):
+    return _C.Generator().set_state(state)
 
 
 def _rebuild_plain(kind, storage, storage_offset, size, stride, requires_grad, dtype):

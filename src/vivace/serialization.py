@@ -13,7 +13,7 @@ import sys
 import zipfile
 
 from vivace import _C
-from vivace._pickle import Reader, SafeReader, Writer, allowed, public_name
+from vivace._pickle import Reader, SafeReader, Writer, _get_layout, allowed, public_name  # noqa: F401
 from vivace.storage import UntypedStorage
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
@@ -32,6 +32,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
     writer = Writer(pickled, pickle_protocol)
     writer.dump(obj)
     is_path = isinstance(f, (str, os.PathLike))
+    if is_path and not os.path.isdir(os.path.dirname(os.path.abspath(f))):
+        raise RuntimeError(f"save: parent directory {os.path.dirname(os.fspath(f))} does not exist.")
     top = os.path.splitext(os.path.basename(os.fspath(f)))[0] if is_path else "archive"
     with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
         _write_record(archive, f"{top}/data.pkl", pickled.getvalue())
@@ -89,6 +91,8 @@ def _load(file, map_location, weights_only, pickle_load_args):
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile:
+        if file.seek(0, os.SEEK_END) == 0:
+            raise EOFError("load: the file is empty") from None
         raise RuntimeError(
             "load: this is no zip archive; vivace does not read the format of PyTorch before 1.6"
         ) from None
@@ -144,6 +148,8 @@ class _Storages:
         if isinstance(where, dict):
             where = where.get(location)
         device = _C.device(location if where is None else where)
+        if device.type == "meta":
+            return UntypedStorage(len(storage), device="meta")
         if device.type != "cpu":
             raise RuntimeError(
                 f"load: the file has tensors on {location!r}, and vivace has the CPU only. "

@@ -124,6 +124,23 @@ def test_multi_grad_hook_any():
         graph.register_multi_grad_hook((a, b), print, mode="some")
 
 
+def test_pack_hooks_see_the_arguments_themselves():
+    weight, x = torch.nn.Parameter(torch.ones(2)), leaf(1.0, 2.0)
+    seen = []
+
+    def pack(t):
+        seen.append(t)
+        return t
+
+    with graph.saved_tensors_hooks(pack, lambda t: t):
+        y = x * weight
+        z = y.exp()
+    assert any(t is weight for t in seen) and any(t is x for t in seen)
+    assert all(t is not z and t.grad_fn is not z.grad_fn for t in seen)
+    (grad,) = torch.autograd.grad(z.sum(), x, create_graph=True)
+    assert torch.autograd.grad(grad.sum(), x)[0].allclose(z)
+
+
 def test_saved_tensors_hooks():
     packed = []
 

@@ -184,6 +184,28 @@ def test_map_location(module: Any) -> None:
         assert round_trip(module, t, map_location=where).tolist() == [1, 1]
 
 
+def test_map_location_meta(module: Any) -> None:
+    back = round_trip(
+        module, {"t": module.ones(2, 3).t(), "p": module.nn.Parameter(module.ones(2))}, map_location="meta"
+    )
+    assert (back["t"].device.type, back["t"].shape, back["t"].stride()) == ("meta", (3, 2), (1, 3))
+    assert isinstance(back["p"], module.nn.Parameter) and back["p"].is_meta
+
+
+def test_sparse_tensors(module: Any) -> None:
+    sparse = module.sparse_coo_tensor([[0, 2], [1, 0]], [1.5, 2.5], (3, 2)).coalesce()
+    back = round_trip(module, sparse)
+    assert back.is_sparse and back.is_coalesced() and module.equal(back.to_dense(), sparse.to_dense())
+    assert round_trip(module, sparse.layout) is module.sparse_coo
+
+
+def test_folder_that_is_missing(module: Any, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="does not exist"):
+        module.save(1, tmp_path / "missing" / "file.pt")
+    with pytest.raises(EOFError):
+        module.load(io.BytesIO())
+
+
 def test_broken_files(module: Any) -> None:
     for content in (b"", b"no archive" * 100):
         with pytest.raises((RuntimeError, EOFError, pickle.UnpicklingError)):

@@ -72,8 +72,22 @@ def test_setup_context_and_keywords():
     x, y = leaf(2.0), leaf(5.0)
     Product.apply(x, y=y, times=3).sum().backward()
     assert (x.grad.item(), y.grad.item()) == (15.0, 6.0)
-    with pytest.raises(TypeError, match="keyword"):
-        Scale.apply(x, k=3)
+
+
+def test_keywords_of_a_forward_that_takes_ctx():
+    x = leaf(2.0)
+    Scale.apply(x, k=3).sum().backward()
+    assert x.grad.item() == 3
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        Scale.apply(x, z=3)
+
+    class ByKeyword(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, *, k):
+            return x * k
+
+    with pytest.raises(TypeError, match="forward has to take k as positional"):
+        ByKeyword.apply(x, k=3)
 
 
 def test_second_derivatives_through_saved_inputs_and_outputs():

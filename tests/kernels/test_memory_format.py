@@ -101,3 +101,24 @@ def test_dropout_keeps_the_layout_of_what_it_drops_from():
         assert y.stride() == x.stride() and not y.is_contiguous()
         (g,) = torch.autograd.grad(y.sum(), x)
         assert torch.equal(y, torch.where(y != 0, 2 * x, 0 * x)) and torch.equal(g, torch.where(y != 0, 2.0, 0.0))
+
+
+ROW_MAJOR = {
+    "softmax": lambda x: x.softmax(-1),
+    "log_softmax": lambda x: x.log_softmax(1),
+    "softmax's gradient": lambda x: torch.autograd.grad(x.requires_grad_().softmax(1), x, torch.ones(2, 3, 4))[0],
+    "tril": lambda x: x.tril(),
+    "scatter": lambda x: x.scatter(1, torch.zeros(2, 1, 4, dtype=torch.int64), 0.0),
+    "scatter_add": lambda x: x.scatter_add(1, torch.zeros(2, 1, 4, dtype=torch.int64), x.detach()),
+    "index_add": lambda x: x.index_add(1, torch.arange(3), x.detach()),
+    "index_copy": lambda x: x.index_copy(1, torch.arange(3), x.detach()),
+    "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "bernoulli": lambda x: x.bernoulli(0.5),
+}
+
+
+@pytest.mark.parametrize("name", ROW_MAJOR)
+def test_results_that_are_contiguous_whatever_was_given(name):
+    """As in PyTorch, so that view() works on them."""
+    given = torch.rand(2, 4, 3).transpose(1, 2)
+    assert not given.is_contiguous() and ROW_MAJOR[name](given).is_contiguous()

@@ -96,6 +96,24 @@ def test_hooks(module: Any) -> None:
     assert log == ["before", "after", "after"]
 
 
+def test_hooks_see_and_replace_all_arguments(module: Any) -> None:
+    parameters = cases.parameters(module)
+    optimizer = module.optim.SGD(parameters, lr=0.1)
+    seen: list[Any] = []
+
+    def before(o: Any, args: Any, kwargs: Any) -> Any:
+        seen.append((args, kwargs))
+        return (o, lambda: 7), {}
+
+    optimizer.register_step_pre_hook(before)
+    assert optimizer.step() == 7 and seen == [((optimizer,), {})]
+
+
+def test_flags_that_exclude_each_other(module: Any) -> None:
+    with pytest.raises(RuntimeError, match="fused"):
+        module.optim.AdamW(cases.parameters(module), fused=True, foreach=True)
+
+
 def test_copies(module: Any) -> None:
     parameters = cases.parameters(module)
     optimizer = module.optim.Adam(parameters)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,14 @@ def test_same_numbers_as_pytorch(module: Any, name: str) -> None:
             tolerance = {"torch.float64": 1e-13, "torch.float16": 2e-3, "torch.bfloat16": 2e-2}.get(ours["dtype"], 2e-6)
             np.testing.assert_allclose(ours.pop("values"), theirs["values"], rtol=tolerance, atol=tolerance)
             assert ours == {k: v for k, v in theirs.items() if k != "values"}
+
+
+def test_generators_are_copied_with_their_state(module: Any) -> None:
+    generator = module.Generator().manual_seed(7)
+    module.rand(3, generator=generator)
+    for twin in (copy.deepcopy(generator), pickle.loads(pickle.dumps(generator))):
+        assert twin.initial_seed() == 7
+        assert module.equal(module.rand(5, generator=twin), module.rand(5, generator=generator.clone_state()))
 
 
 def test_probabilities_that_do_not_fit_are_refused(module: Any) -> None:

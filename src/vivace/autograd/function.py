@@ -101,12 +101,17 @@ class Function(_FunctionBase, metaclass=FunctionMeta):
 
     @classmethod
     def _bind(cls, args, kwargs):
-        """The positional arguments that a call with keywords stands for."""
+        """The positional arguments that a call with keywords stands for; setup_context sees defaults, too."""
         from inspect import signature
 
-        bound = signature(cls.forward).bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.args
+        ctx = (None,) if hasattr(cls.setup_context, "_is_default") else ()
+        bound = signature(cls.forward).bind(*ctx, *args, **kwargs)
+        if bound.kwargs:
+            names = ", ".join(bound.kwargs)
+            raise TypeError(f"{cls.__name__}.apply(): forward has to take {names} as positional arguments")
+        if not ctx or len(bound.args) < 1 + len(args) + len(kwargs):
+            bound.apply_defaults()
+        return bound.args[len(ctx) :]
 
 
 class InplaceFunction(Function):

@@ -194,7 +194,7 @@ class _MutationContext:
         self.kept.clear()
 
     def pack(self, tensor):
-        kept = _Kept(tensor)
+        kept = _Kept(tensor.detach())
         self.kept.setdefault(tensor.untyped_storage()._cdata, []).append(weakref.ref(kept))
         return kept
 

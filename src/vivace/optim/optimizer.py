@@ -58,6 +58,9 @@ class Optimizer:
     _hooked = False  # on the class that `step` of is wrapped to run hooks
 
     def __init__(self, params, defaults):
+        for other in ("foreach", "differentiable"):
+            if defaults.get("fused") and defaults.get(other):
+                raise RuntimeError(f"`fused` and `{other}` cannot be `True` together.")
         self.defaults = defaults
         self.state = State()
         self.param_groups = []
@@ -337,6 +340,7 @@ def _wrap_step(cls):
     def step(self, *args, **kwargs):
         if type(self).step is not step:  # called by the step of a subclass, which has run the hooks
             return inner(self, *args, **kwargs)
+        args = (self, *args)  # hooks see the optimizer among them, too
         for hook in (*_global_pre_hooks.values(), *self._hooks("_optimizer_step_pre_hooks")):
             changed = hook(self, args, kwargs)
             if changed is not None:
@@ -345,7 +349,7 @@ def _wrap_step(cls):
                         f"{hook} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
                     )
                 args, kwargs = changed
-        result = inner(self, *args, **kwargs)
+        result = inner(*args, **kwargs)
         for hook in (*self._hooks("_optimizer_step_post_hooks"), *_global_post_hooks.values()):
             hook(self, args, kwargs)
         return result

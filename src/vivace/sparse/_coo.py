@@ -5,7 +5,7 @@ there. Operators that sparse tensors have are methods here; `__torch_function__`
 """
 
 import vivace
-from vivace import _C
+from vivace import _C, _utils
 from vivace.sparse import _algebra
 
 _METADATA = {
@@ -196,12 +196,12 @@ class SparseTensor(_C.Tensor):
         return text(self)
 
     def __reduce_ex__(self, protocol):
-        return _rebuild, (self._i, self._v, tuple(self.shape), self._coalesced)
+        return _utils._rebuild_sparse_tensor, (self.layout, (self._i, self._v, self.shape, self._coalesced))
 
     def __deepcopy__(self, memo):
         from copy import deepcopy
 
-        return _rebuild(deepcopy(self._i, memo), deepcopy(self._v, memo), self.shape, self._coalesced)
+        return SparseTensor._make(deepcopy(self._i, memo), deepcopy(self._v, memo), self.shape, self._coalesced)
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -224,11 +224,6 @@ class SparseTensor(_C.Tensor):
 
 for _name in _LINEAR | _UNARY:
     setattr(SparseTensor, _name, _of_values(_name))
-
-
-def _rebuild(indices, values, size, coalesced):
-    """What pickles and copies call."""
-    return SparseTensor._make(indices, values, size, coalesced)
 
 
 def sparse_coo_tensor(

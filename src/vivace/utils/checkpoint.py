@@ -197,6 +197,7 @@ class _Frame:
         def pack(tensor):
             nonlocal count
             index, count = count, count + 1
+            tensor = tensor.detach()  # the graph of the recomputation is not needed
             if index < len(self.holders):
                 self.check(index, tensor)
                 holder = self.holders[index]()
