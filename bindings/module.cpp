@@ -7,6 +7,7 @@
 #include "bindings/node_type.h"
 #include "bindings/override.h"
 #include "bindings/packet.h"
+#include "bindings/python_op.h"
 #include "bindings/tensor_type.h"
 
 namespace vivace {
@@ -53,8 +54,9 @@ int exec(Object* module) {
     init_autocast(module);
     init_threads(module);
     init_storages(module);
-    for (PyMethodDef* table :
-         {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions, kAutogradFunctions})
+    init_op_call(module);
+    for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions,
+                               kAutogradFunctions, kLibraryFunctions})
       checked(PyModule_AddFunctions(module, table));
     return 0;
   });

@@ -105,6 +105,8 @@ def test_force(module: Any) -> None:
         with pytest.raises(RuntimeError, match="Can't call numpy"):
             convert()
     assert t.numpy(force=True).tolist() == [1.0]
+    with module.no_grad():  # where nothing is recorded, nothing is lost
+        assert t.numpy().tolist() == [1.0]
 
 
 @pytest.mark.parametrize(

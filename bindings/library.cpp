@@ -1,0 +1,230 @@
+// Operators defined by Python and kernels registered by it; vivace/_library decides which callable stands for which
+// key. Also the scope that keeps calls below autograd.
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "bindings/convert.h"
+#include "bindings/parse.h"
+#include "bindings/python_op.h"
+#include "runtime/autograd/grad.h"
+#include "runtime/autograd/layers.h"
+#include "runtime/autograd/view.h"
+
+namespace vivace {
+namespace {
+
+std::map<std::string, Op*, std::less<>> defined_ops;
+
+constexpr std::pair<std::string_view, ArgKind> kKinds[] = {
+    {"Tensor", ArgKind::Tensor},       {"Scalar", ArgKind::Scalar},       {"int", ArgKind::Int},
+    {"float", ArgKind::Float},         {"bool", ArgKind::Bool},           {"int[]", ArgKind::IntList},
+    {"float[]", ArgKind::FloatList},   {"Scalar[]", ArgKind::ScalarList}, {"bool[]", ArgKind::ScalarList},
+    {"Tensor[]", ArgKind::TensorList}, {"Tensor?[]", ArgKind::IndexList}, {"ScalarType", ArgKind::DType},
+    {"Layout", ArgKind::Layout},       {"Device", ArgKind::Device},       {"MemoryFormat", ArgKind::MemoryFormat},
+    {"str", ArgKind::String},          {"Generator", ArgKind::Generator}, {"object", ArgKind::Object},
+};
+
+ArgKind kind_of(std::string_view type) {
+  for (const auto& [name, kind] : kKinds)
+    if (name == type) return kind;
+  fail("vivace has no arguments of type ", type);
+}
+
+const char* keep(const std::string& text) { return strdup(text.c_str()); }
+
+[[noreturn]] Object* no_kernel(const Op& op, KeySet keys, Value*) {
+  const int key = 31 - __builtin_clz((keys & kBackendKeys) | 1);
+  constexpr const char* names[] = {"CPU", "Meta", "CUDA", "PrivateUse1"};
+  const char* name = key < 4 ? names[key] : "this";
+  raise(ErrorKind::NotImplemented, str("Could not run '", op.name, "' with arguments from the '", name,
+                                       "' backend: no kernel was registered for it."));
+}
+
+/// The Value of a default, with memory that lasts.
+Value default_of(const ArgSpec& spec, Object* value) {
+  ArgSpec alone = spec;
+  alone.has_default = alone.keyword_only = false;
+  Op op{.name = "default", .overload = "", .args = &alone, .nargs = 1, .table = {}};
+  BoundCall call;
+  std::string why;
+  if (!bind_arguments(op, false, nullptr, &value, 1, nullptr, call, &why))
+    fail("the default of argument '", spec.name, "' does not fit: ", why);
+  Value kept = call.args[0];
+  if (kept.tag > Tag::Tensor) own_saved(kept);
+  return kept;
+}
+
+Op* make_op(const std::string& qualname, Object* arguments, const char* schema) {
+  const Py_ssize_t n = PyTuple_GET_SIZE(arguments);
+  if (n > kMaxArgs) fail(qualname, ": an operator has at most ", kMaxArgs, " arguments");
+  auto* specs = new ArgSpec[size_t(n)]{};
+  const size_t dot = qualname.find('.');
+  auto* op = new Op{.name = keep(qualname.substr(0, dot)),
+                    .overload = keep(dot == qualname.npos ? "" : qualname.substr(dot + 1)),
+                    .args = specs,
+                    .nargs = uint8_t(n),
+                    .op_class = OpClass::Plain,
+                    .schema = keep(schema),
+                    .table = {{Key::CPU, no_kernel},
+                              {Key::Meta, no_kernel},
+                              {Key::CUDA, no_kernel},
+                              {Key::PrivateUse, no_kernel},
+                              {Key::View, view_kernel},
+                              {Key::Inference, inference_kernel}}};
+  bool mutates = false;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    const char *name, *type;
+    int optional, keyword_only, mutated, list_size;
+    Object* fallback;
+    if (!PyArg_ParseTuple(PyTuple_GET_ITEM(arguments, i), "ssppipO", &name, &type, &optional, &keyword_only, &list_size,
+                          &mutated, &fallback))
+      throw PythonError{};
+    ArgSpec& spec = specs[i];
+    spec = {.name = keep(name),
+            .kind = kind_of(type),
+            .optional = optional != 0,
+            .keyword_only = keyword_only != 0,
+            .is_mutated = mutated != 0,
+            .list_size = int8_t(list_size)};
+    mutates |= spec.is_mutated;
+    if (spec.kind == ArgKind::Tensor) op->tensor_args |= 1u << i;
+    if (spec.kind == ArgKind::TensorList || spec.kind == ArgKind::IndexList) op->list_args |= 1u << i;
+    if (PyTuple_GET_SIZE(fallback) == 0) continue;
+    spec.fallback = default_of(spec, PyTuple_GET_ITEM(fallback, 0));
+    spec.has_default = true;
+  }
+  if (mutates) {
+    op->table.keys |= bit(Key::Watched);
+    op->table.kernels[int(Key::Watched)] = watched_kernel;
+  }
+  return op;
+}
+
+/// _define_operator(qualname, arguments, schema, fresh_results). An argument is (name, type, optional, keyword_only,
+/// list_size, mutated, default), where the default is a tuple of one value or empty.
+Object* define_operator(Object*, Object* args) {
+  const char *qualname, *schema;
+  Object* arguments;
+  int fresh;
+  if (!PyArg_ParseTuple(args, "sO!sp:_define_operator", &qualname, &PyTuple_Type, &arguments, &schema, &fresh))
+    return nullptr;
+  return guarded([&]() -> Object* {
+    Op* op = make_op(qualname, arguments, schema);
+    PythonOp& extended = python_op(*op);
+    extended.defined = true;
+    extended.fresh_results = fresh != 0;
+    defined_ops[qualname] = op;
+    Py_RETURN_NONE;
+  });
+}
+
+Object* forget_operator(Object*, Object* qualname) {
+  const char* text = PyUnicode_AsUTF8(qualname);
+  if (!text) return nullptr;
+  defined_ops.erase(text);
+  Py_RETURN_NONE;
+}
+
+Op& operator_named(const char* qualname) {
+  Op* op = find_qualified(qualname);
+  if (!op) fail("operator ", qualname, " does not exist");
+  return *op;
+}
+
+/// _set_kernel(qualname, key, function, how): `how` is "kernel", "record" (Autograd: the callable records the call),
+/// "fallthrough" or "original".
+Object* set_kernel(Object*, Object* args) {
+  const char *qualname, *how;
+  int key;
+  Object* function;
+  if (!PyArg_ParseTuple(args, "siOs:_set_kernel", &qualname, &key, &function, &how)) return nullptr;
+  return guarded([&]() -> Object* {
+    Op& op = operator_named(qualname);
+    const std::string_view mode = how;
+    PythonOp* extended = mode == "original" ? find_python_op(op) : &python_op(op);
+    if (!extended) Py_RETURN_NONE;
+    const KeySet mask = bit(Key(key));
+    Kernel& kernel = op.table.kernels[key];
+    if (mode == "original") {
+      kernel = extended->original.kernels[key];
+      op.table.keys = (op.table.keys & ~mask) | (extended->original.keys & mask);
+    } else if (mode == "fallthrough") {
+      op.table.keys &= ~mask;
+    } else {
+      kernel = mode == "record" ? python_autograd : python_kernel;
+      op.table.keys |= mask;
+    }
+    const bool always = Key(key) == Key::Autograd && mode == "kernel";  // users' kernels see calls without grad, too
+    extended->always = always ? extended->always | mask : extended->always & ~mask;
+    Object* old = std::exchange(extended->kernels[key], Py_NewRef(function));
+    Py_XDECREF(old);
+    Py_RETURN_NONE;
+  });
+}
+
+/// _has_kernel(qualname, key): of its own, not registered by Python.
+Object* has_kernel(Object*, Object* args) {
+  const char* qualname;
+  int key;
+  if (!PyArg_ParseTuple(args, "si:_has_kernel", &qualname, &key)) return nullptr;
+  return guarded([&]() -> Object* {
+    const Op& op = operator_named(qualname);
+    const PythonOp* extended = find_python_op(op);
+    const KernelTable& table = extended ? extended->original : op.table;
+    return PyBool_FromLong(table.keys >> key & 1 && table.kernels[key] != no_kernel);
+  });
+}
+
+/// _catalogue_operators(): pairs of name and overload.
+Object* catalogue_operators(Object*, Object*) {
+  return guarded([&]() -> Object* {
+    auto list = Ref<Object>::steal(checked(PyList_New(0)));
+    for (const Op* op : all_ops()) {
+      const auto pair = Ref<Object>::steal(checked(Py_BuildValue("ss", op->name, op->overload)));
+      checked(PyList_Append(list.object(), pair.object()));
+    }
+    return list.release();
+  });
+}
+
+Object* operator_schema(Object*, Object* qualname) {
+  return guarded([&]() -> Object* {
+    const char* text = PyUnicode_AsUTF8(qualname);
+    if (!text) throw PythonError{};
+    return checked(PyUnicode_FromString(operator_named(text).schema));
+  });
+}
+
+/// _exclude_keys(mask): hides these keys from calls of this thread; what was hidden before.
+Object* exclude_keys(Object*, Object* mask) {
+  const unsigned long given = PyLong_AsUnsignedLong(mask);
+  if (PyErr_Occurred()) return nullptr;
+  return PyLong_FromUnsignedLong(std::exchange(tls.exclude, KeySet(given)));
+}
+Object* excluded_keys(Object*, Object*) { return PyLong_FromUnsignedLong(tls.exclude); }
+
+}  // namespace
+
+Op* find_qualified(std::string_view qualname) {
+  if (const auto found = defined_ops.find(qualname); found != defined_ops.end()) return found->second;
+  constexpr std::string_view aten = "aten::";
+  if (!qualname.starts_with(aten)) return nullptr;
+  qualname.remove_prefix(aten.size());
+  const size_t dot = qualname.find('.');
+  return find_op(qualname.substr(0, dot), dot == qualname.npos ? "" : qualname.substr(dot + 1));
+}
+
+PyMethodDef kLibraryFunctions[] = {
+    {"_define_operator", define_operator, METH_VARARGS, "Defines an operator."},
+    {"_forget_operator", forget_operator, METH_O, "Takes an operator that Python defined from the register."},
+    {"_set_kernel", set_kernel, METH_VARARGS, "Sets what an operator calls for a dispatch key."},
+    {"_has_kernel", has_kernel, METH_VARARGS, "Whether an operator has a kernel that Python did not register."},
+    {"_catalogue_operators", catalogue_operators, METH_NOARGS, "Name and overload of all operators built in."},
+    {"_operator_schema", operator_schema, METH_O, "An operator's signature in PyTorch's notation."},
+    {"_exclude_keys", exclude_keys, METH_O, "Sets which dispatch keys calls of this thread don't see."},
+    {"_excluded_keys", excluded_keys, METH_NOARGS, nullptr},
+    kNoMethod,
+};
+
+}  // namespace vivace

@@ -1,0 +1,286 @@
+// Calls from the dispatcher to kernels written in Python: arguments become objects, and what comes back is checked,
+// since C++ callers take a result for what the schema says.
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+#include "bindings/convert.h"
+#include "bindings/python_op.h"
+#include "runtime/dispatch/box.h"
+
+namespace vivace {
+namespace {
+
+std::unordered_map<const Op*, PythonOp*> python_ops;
+
+template <class T, class F>
+Object* wrap_list(const T* items, int64_t n, F&& wrap_item) {
+  auto list = Ref<Object>::steal(checked(PyList_New(n)));
+  for (int64_t i = 0; i < n; ++i) PyList_SET_ITEM(list.object(), i, checked(wrap_item(items[i])));
+  return list.release();
+}
+
+Object* wrap_value(const Value& v) {
+  switch (v.tag) {
+    case Tag::None:
+      return Py_NewRef(Py_None);
+    case Tag::Tensor:
+      return Py_NewRef(v.tensor ? static_cast<Object*>(v.tensor) : Py_None);
+    case Tag::Bool:
+    case Tag::Int:
+    case Tag::Float:
+    case Tag::Complex:
+      return checked(box(v.scalar()));
+    case Tag::IntList:
+      return wrap_list(v.ints, v.count, [](int64_t i) { return PyLong_FromLongLong(i); });
+    case Tag::FloatList:
+      return wrap_list(v.floats, v.count, PyFloat_FromDouble);
+    case Tag::ScalarList:
+      return wrap_list(v.scalars, v.count, [](const Scalar& s) { return box(s); });
+    case Tag::TensorList:
+      return wrap_list(v.tensors, v.count, [](Tensor* t) { return Py_NewRef(t ? static_cast<Object*>(t) : Py_None); });
+    case Tag::DType:
+      return wrap(v.dtype());
+    case Tag::Device:
+      return wrap(v.device());
+    case Tag::Layout:
+      return wrap(Layout(v.i));
+    case Tag::MemoryFormat:
+      return wrap(v.memory_format());
+    case Tag::String:
+      return checked(PyUnicode_FromStringAndSize(v.chars, v.count));
+    case Tag::Object:
+      return Py_NewRef(v.object);
+  }
+  return nullptr;
+}
+
+/// Whether a value is the argument's default, which a kernel is not given: its own signature need not have it.
+bool is_default(const ArgSpec& spec, const Value& v) {
+  const Value& d = spec.fallback;
+  if (!spec.has_default || v.tag != d.tag) return false;
+  switch (v.tag) {
+    case Tag::None:
+      return true;
+    case Tag::Complex:
+      return v.f == d.f && v.imag == d.imag;
+    case Tag::IntList:
+      return std::ranges::equal(v.int_list(), d.int_list());
+    case Tag::FloatList:
+      return std::ranges::equal(v.float_list(), d.float_list());
+    case Tag::String:
+      return v.string() == d.string();
+    case Tag::TensorList:
+      return v.count == 0 && d.count == 0;
+    case Tag::ScalarList:
+      return std::equal(
+          v.scalars, v.scalars + v.count, d.scalars, d.scalars + d.count,
+          [](const Scalar& a, const Scalar& b) { return a.tag == b.tag && a.i == b.i && a.imag == b.imag; });
+    default:
+      return v.i == d.i;
+  }
+}
+
+/// The arguments of one call of a Python function.
+class Arguments {
+ public:
+  ~Arguments() {
+    for (int i = 0; i < count_; ++i) Py_DECREF(items_[i]);
+  }
+  void add(Object* owned) { items_[count_++] = owned; }
+  Object* call(Object* function, int positional, Object* kwnames) {
+    return checked(PyObject_Vectorcall(function, items_, size_t(positional) | PY_VECTORCALL_ARGUMENTS_OFFSET, kwnames));
+  }
+  int count() const { return count_; }
+
+ private:
+  Object* room_[33];  // one more than an operator's arguments: a callee may use the place before them
+  Object** items_ = room_ + 1;
+  int count_ = 0;
+};
+
+Object* call_kernel(const PythonOp& extended, Object* function, const Value* args) {
+  const Op& op = *extended.op;
+  int positional = 0;
+  while (positional < op.nargs && !op.args[positional].keyword_only) ++positional;
+  int given = positional;
+  while (given > 0 && is_default(op.args[given - 1], args[given - 1])) --given;
+  Arguments arguments;
+  for (int i = 0; i < given; ++i) arguments.add(wrap_value(args[i]));
+  Ref<Object> kwnames;
+  if (positional < op.nargs) {
+    std::vector<Object*> names;
+    for (int i = positional; i < op.nargs; ++i) {
+      if (is_default(op.args[i], args[i])) continue;
+      arguments.add(wrap_value(args[i]));
+      names.push_back(extended.names[size_t(i)]);
+    }
+    if (!names.empty()) {
+      kwnames = Ref<Object>::steal(checked(PyTuple_New(Py_ssize_t(names.size()))));
+      for (size_t k = 0; k < names.size(); ++k) PyTuple_SET_ITEM(kwnames.object(), Py_ssize_t(k), Py_NewRef(names[k]));
+    }
+  }
+  return arguments.call(function, given, kwnames.get());
+}
+
+bool fits(char kind, Object* o) {
+  switch (kind) {
+    case 'T':
+      return is_tensor(o);
+    case 'L': {
+      if (!PyList_Check(o) && !PyTuple_Check(o)) return false;
+      Object** items = PySequence_Fast_ITEMS(o);
+      return std::all_of(items, items + PySequence_Fast_GET_SIZE(o), [](Object* t) { return is_tensor(t); });
+    }
+    case 'i':
+      return PyLong_Check(o);
+    case 'f':
+      return PyFloat_Check(o) || PyLong_Check(o);
+    case 'b':
+      return PyBool_Check(o);
+    case 's':
+      return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o);
+    default:
+      return true;
+  }
+}
+
+[[noreturn, gnu::cold]] void refuse_result(const PythonOp& extended, Object* result) {
+  fail(extended.op->name, "(): the kernel written in Python returned ", Py_TYPE(result)->tp_name,
+       ", which is not what the schema says: ", extended.op->schema);
+}
+
+/// The result as callers in C++ and Python expect it.
+Ref<Object> check_result(const PythonOp& extended, Ref<Object> result) {
+  const std::string& kinds = extended.returns;
+  if (kinds.size() == 1) {
+    if (!fits(kinds[0], result.object())) refuse_result(extended, result.object());
+    if (kinds[0] == 'L' && !extended.defined && PyList_Check(result.object()))
+      return Ref<Object>::steal(checked(PyList_AsTuple(result.object())));
+    return result;
+  }
+  if (kinds.empty()) {
+    if (result.object() != Py_None) refuse_result(extended, result.object());
+    return result;
+  }
+  if (PyList_Check(result.object())) result = Ref<Object>::steal(checked(PyList_AsTuple(result.object())));
+  if (!PyTuple_Check(result.object()) || size_t(PyTuple_GET_SIZE(result.object())) != kinds.size())
+    refuse_result(extended, result.object());
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    Object* item = PyTuple_GET_ITEM(result.object(), Py_ssize_t(i));
+    if (item != Py_None && !fits(kinds[i], item)) refuse_result(extended, item);
+  }
+  return result;
+}
+
+/// Calls f with each tensor among the arguments, and its position.
+template <class F>
+void for_each_tensor(const Op& op, const Value* args, F&& f) {
+  for (int i = 0; i < op.nargs; ++i) {
+    if (args[i].tag == Tag::Tensor && args[i].tensor) f(*args[i].tensor, i);
+    if (args[i].tag != Tag::TensorList) continue;
+    for (Tensor* t : args[i].tensor_list())
+      if (t) f(*t, i);
+  }
+}
+
+void check_fresh(const Op& op, const Value* args, Object* result) {
+  std::vector<const Storage*> seen;
+  auto check_one = [&](Object* o) {
+    if (!is_tensor(o)) return;
+    const Storage* storage = tensor_of(o).storage_;
+    bool shared = std::find(seen.begin(), seen.end(), storage) != seen.end();
+    for_each_tensor(op, args, [&](const Tensor& t, int) { shared |= t.storage_ == storage; });
+    if (shared)
+      fail(op.name,
+           "(): an output of this custom operator is, or shares memory with, one of its inputs or another output. "
+           "Return a copy (x.clone()), or leave the output away.");
+    seen.push_back(storage);
+  };
+  auto check = [&](auto& self, Object* o) -> void {
+    if (!PyTuple_Check(o) && !PyList_Check(o)) return check_one(o);
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) self(self, PySequence_Fast_GET_ITEM(o, i));
+  };
+  check(check, result);
+}
+
+int highest(const Op& op, KeySet keys) { return 31 - __builtin_clz((keys & op.table.keys) | 1); }
+
+std::string parse_returns(std::string_view schema) {
+  schema.remove_prefix(std::min(schema.size(), schema.rfind("->") + 2));
+  std::string kinds;
+  std::string item;
+  int depth = 0;
+  auto finish = [&] {
+    if (item.empty()) return;
+    const bool list = item.find("[]") != item.npos;
+    const bool tensor = item.starts_with("Tensor");
+    kinds += list                                                    ? (tensor ? 'L' : 'o')
+             : tensor                                                ? 'T'
+             : item.starts_with("int") || item.starts_with("SymInt") ? 'i'
+             : item.starts_with("float")                             ? 'f'
+             : item.starts_with("bool")                              ? 'b'
+             : item.starts_with("Scalar ") || item == "Scalar"       ? 's'
+                                                                     : 'o';
+    item.clear();
+  };
+  for (char c : schema) {
+    if (c == '(' && item.empty() && depth == 0) continue;  // around several results
+    if (c == '(') ++depth;
+    if (c == ')' && depth-- == 0) break;
+    if (c == ',' && depth == 0) {
+      finish();
+    } else if (c != ' ' || !item.empty()) {
+      item += c;
+    }
+  }
+  finish();
+  return kinds;
+}
+
+}  // namespace
+
+PythonOp* find_python_op(const Op& op) {
+  const auto found = python_ops.find(&op);
+  return found == python_ops.end() ? nullptr : found->second;
+}
+
+PythonOp& python_op(Op& op) {
+  if (PythonOp* found = find_python_op(op)) return *found;
+  auto* made = new PythonOp{&op, op.table};
+  for (int i = 0; i < op.nargs; ++i) made->names.push_back(checked(PyUnicode_InternFromString(op.args[i].name)));
+  made->returns = parse_returns(op.schema);
+  return *(python_ops[&op] = made);
+}
+
+Object* python_kernel(const Op& op, KeySet keys, Value* args) {
+  const PythonOp& extended = *find_python_op(op);
+  const int key = highest(op, keys);
+  const bool backend = bit(Key(key)) & kBackendKeys;
+  std::vector<uint32_t> versions;  // of what the kernel may write to
+  if (backend)
+    for_each_tensor(op, args, [&](const Tensor& t, int i) {
+      if (op.args[i].is_mutated) versions.push_back(*t.version_);
+    });
+  const auto function = Ref<Object>::share(extended.kernels[key]);
+  Ref<Object> result = check_result(extended, Ref<Object>::steal(call_kernel(extended, function.object(), args)));
+  if (!backend) return result.release();
+  size_t at = 0;
+  for_each_tensor(op, args, [&](Tensor& t, int i) {  // what was written around the operators counts as well
+    if (op.args[i].is_mutated && *t.version_ == versions[at++]) bump_version(t);
+  });
+  if (extended.fresh_results) check_fresh(op, args, result.object());
+  return result.release();
+}
+
+Object* python_autograd(const Op& op, KeySet keys, Value* args) {
+  if (!tls.grad_mode) return redispatch(op, keys & below(Key::Autograd), args);
+  const PythonOp& extended = *find_python_op(op);
+  const auto function = Ref<Object>::share(extended.kernels[int(Key::Autograd)]);
+  Arguments arguments;
+  for (int i = 0; i < op.nargs; ++i) arguments.add(wrap_value(args[i]));
+  return check_result(extended, Ref<Object>::steal(arguments.call(function.object(), arguments.count(), nullptr)))
+      .release();
+}
+
+}  // namespace vivace

@@ -1,0 +1,40 @@
+// Operators that Python extends: those it defines, and those of the catalogue that it gives kernels. A kernel is a
+// Python callable in the operator's table like any other; an operator without one is untouched.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "bindings/tables.h"
+#include "runtime/dispatch/op.h"
+
+namespace vivace {
+
+/// What Python registered for one operator; made at the first registration, never freed.
+struct PythonOp {
+  Op* op;
+  KernelTable original;  // the table without what Python registered
+  Object* kernels[kNumKeys] = {};
+  std::vector<Object*> names;  // of the arguments, interned
+  std::string returns;         // a letter each: T tensor, L list of tensors, i int, f float, b bool, s number, o other
+  bool defined = false;        // by Python, not in the catalogue
+  bool fresh_results = false;  // no result may be an argument or share its memory
+  KeySet always = 0;           // keys that calls from Python add
+};
+
+/// Null where Python registered nothing.
+PythonOp* find_python_op(const Op& op);
+/// The same, made if need be.
+PythonOp& python_op(Op& op);
+/// A kernel that calls the callable of its key.
+Object* python_kernel(const Op& op, KeySet keys, Value* args);
+/// A kernel of Key::Autograd: the callable, which records the call, gets all arguments by position; it is left out
+/// where nothing is recorded.
+Object* python_autograd(const Op& op, KeySet keys, Value* args);
+
+/// The operator of a full name ("aten::add.Tensor"); null if there is none.
+Op* find_qualified(std::string_view qualname);
+
+void init_op_call(Object* module);
+extern PyMethodDef kLibraryFunctions[];
+
+}  // namespace vivace

@@ -1,0 +1,1 @@
+"""What stands behind torch.library and torch.ops: schemas, the register of Python's kernels, custom operators."""
