@@ -1,14 +1,13 @@
-// Binary search, distinct elements, counts and histograms.
+// Binary search, counts and histograms.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "generated/kernels/index/repeat.h"
 #include "generated/kernels/index/sort.h"
 #include "runtime/core/promote.h"
 #include "runtime/kernels/convert.h"
+#include "runtime/kernels/rows.h"
 #include "runtime/kernels/sort.h"
 #include "runtime/parallel/parallel.h"
 
@@ -53,16 +52,6 @@ TensorRef meta::searchsorted_Tensor(Tensor& sorted_sequence, Tensor& self, bool 
 }
 
 namespace kernels {
-namespace {
-
-/// NaN is the largest.
-template <class T>
-bool less(T a, T b) {
-  return a < b || (b != b && a == a);
-}
-
-}  // namespace
-
 void searchsorted_Tensor(Tensor& sorted_sequence, Tensor& self, bool, bool right, std::optional<std::string_view> side,
                          Tensor* sorter, Tensor& out) {
   if (out.numel() == 0) return;
@@ -103,106 +92,24 @@ void searchsorted_Tensor(Tensor& sorted_sequence, Tensor& self, bool, bool right
   });
 }
 
-namespace {
-
-/// Rows of equal width, compared element by element.
-template <class T>
-struct Rows {
-  const T* data;
-  int64_t width;
-  int compare(int64_t a, int64_t b) const {
-    for (int64_t i = 0; i < width; ++i) {
-      const auto x = load(data[a * width + i]), y = load(data[b * width + i]);
-      if (less(x, y)) return -1;
-      if (less(y, x)) return 1;
-    }
-    return 0;
+/// counts[k] = how many i below n have place(i) == k < length. Neighbours are counted apart: the same place twice in a
+/// row would wait for its own store.
+template <class F>
+static void count_places(int64_t n, int64_t length, F place, int64_t* counts) {
+  std::fill_n(counts, length, 0);
+  if (length > n / 4) {
+    for (int64_t i = 0; i < n; ++i) ++counts[place(i)];
+    return;
   }
-  /// NaN differs from NaN.
-  bool equal(int64_t a, int64_t b) const {
-    for (int64_t i = 0; i < width; ++i)
-      if (!(load(data[a * width + i]) == load(data[b * width + i]))) return false;
-    return true;
-  }
-};
-
-using Three = std::tuple<TensorRef, TensorRef, TensorRef>;
-
-Three distinct(Tensor& self, std::optional<int64_t> dim, bool in_order) {
-  if (is_complex(self.dtype())) fail_not_implemented("\"unique\" not implemented for '", self.dtype(), "'");
-  const int64_t d = dim ? wrap_dim(*dim, self.dim()) : 0;
-  // Rows to compare: slices along dim, or the single elements.
-  TensorRef rows;
-  Dims rest;
-  int64_t n = self.numel(), width = 1;
-  if (dim && self.dim() > 0) {
-    Dims sizes{self.dims_[d]}, strides{self.dims_[self.ndim_ + d]};
-    for (int k = 0; k < self.ndim_; ++k) {
-      if (k == d) continue;
-      sizes.push(self.dims_[k]);
-      strides.push(self.dims_[self.ndim_ + k]);
-      rest.push(self.dims_[k]);
-    }
-    const TensorRef moved = vivace::alias(self);
-    set_layout(*moved, sizes, strides, self.storage_offset());
-    rows = contiguous(*moved);
-    n = self.dims_[d];
-    width = count(rest);
-    if (width == 0 && n > 0)
-      fail("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
-  } else {
-    rows = contiguous(self);
-  }
-  std::vector<int64_t> order(static_cast<size_t>(n)), chosen, counts;
-  std::iota(order.begin(), order.end(), 0);
-  const TensorRef inverse = vivace::empty(dim && self.dim() > 0 ? IntList(&n, 1) : self.sizes(), DType::Int64);
-  TensorRef values;
-  visit(self.dtype(), [&]<class T>() {
-    if constexpr (!kIsComplex<T>) {
-      const Rows<T> table{rows->data<T>(), width};
-      if (!in_order && width == 1 && n > 1) {
-        const TensorRef sorted = vivace::empty({n}, self.dtype());
-        sort_lines(self.dtype(), rows->raw(), sorted->raw(), order.data(), 1, n, false);
-      } else if (!in_order) {
-        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return table.compare(a, b) < 0; });
-      }
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t row = order[size_t(i)];
-        if (i == 0 || !table.equal(order[size_t(i - 1)], row)) {
-          chosen.push_back(row);
-          counts.push_back(0);
-        }
-        ++counts.back();
-        inverse->data<int64_t>()[row] = int64_t(chosen.size()) - 1;
-      }
-      const int64_t m = int64_t(chosen.size());
-      Dims sizes{m};
-      for (int64_t s : rest) sizes.push(s);
-      values = vivace::empty(sizes, self.dtype());
-      for (int64_t i = 0; i < m; ++i)
-        std::memcpy(values->data<T>() + i * width, table.data + chosen[size_t(i)] * width, size_t(width) * sizeof(T));
-    }
-  });
-  if (d > 0) {  // slices go back to their dim
-    Dims sizes, strides;
-    const IntList now = values->strides();
-    for (int k = 0, next = 1; k < self.ndim_; ++k) {
-      sizes.push(k == d ? values->dims_[0] : self.dims_[k]);
-      strides.push(k == d ? now[0] : now[size_t(next++)]);
-    }
-    const TensorRef moved = vivace::alias(*values);
-    set_layout(*moved, sizes, strides, 0);
-    values = contiguous(*moved);
-  }
-  TensorRef times = vivace::empty({int64_t(counts.size())}, DType::Int64);
-  std::copy(counts.begin(), counts.end(), times->data<int64_t>());
-  return {std::move(values), inverse, std::move(times)};
+  std::vector<int64_t> more(size_t(3 * length));
+  int64_t* const tables[4] = {counts, more.data(), more.data() + length, more.data() + 2 * length};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4)
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) ++tables[k][place(i + k)];
+  for (; i < n; ++i) ++counts[place(i)];
+  for (int64_t k = 0; k < length; ++k) counts[k] += tables[1][k] + tables[2][k] + tables[3][k];
 }
-
-}  // namespace
-
-Three _unique(Tensor& self, bool, bool, bool, std::optional<int64_t> dim) { return distinct(self, dim, false); }
-Three _unique_consecutive(Tensor& self, bool, bool, std::optional<int64_t> dim) { return distinct(self, dim, true); }
 
 TensorRef bincount(Tensor& self, Tensor* weights, int64_t minlength) {
   if (minlength < 0) fail("minlength should be >= 0");
@@ -212,15 +119,16 @@ TensorRef bincount(Tensor& self, Tensor* weights, int64_t minlength) {
     fail("weights should be 1-d and have the same length as input");
   const TensorRef index = contiguous(*vivace::to_dtype(self, DType::Int64));
   const int64_t* p = index->data<int64_t>();
-  int64_t length = minlength;
+  int64_t largest = -1, bits = 0;
   for (int64_t i = 0; i < self.numel(); ++i) {
-    if (p[i] < 0) fail("bincount only supports 1-d non-negative integral inputs.");
-    length = std::max(length, p[i] + 1);
+    bits |= p[i];
+    largest = std::max(largest, p[i]);
   }
+  if (bits < 0) fail("bincount only supports 1-d non-negative integral inputs.");
+  const int64_t length = std::max(minlength, largest + 1);
   if (!weights) {
     TensorRef out = vivace::empty({length}, DType::Int64);
-    fill_into(*out, 0);
-    for (int64_t i = 0; i < self.numel(); ++i) ++out->data<int64_t>()[p[i]];
+    count_places(self.numel(), length, [p](int64_t i) { return p[i]; }, out->data<int64_t>());
     return out;
   }
   TensorRef out = vivace::empty({length}, weights->dtype() == DType::Float32 ? DType::Float32 : DType::Float64);
@@ -234,28 +142,37 @@ TensorRef bincount(Tensor& self, Tensor* weights, int64_t minlength) {
 }
 
 void histc(Tensor& self, int64_t bins, const Scalar& min, const Scalar& max, Tensor& out) {
-  const TensorRef values = contiguous(*vivace::to_dtype(self, DType::Float64)),
-                  counts = vivace::empty({bins}, DType::Float64);
-  const double* x = values->data<double>();
+  const DType type = self.dtype() == DType::Float32 ? DType::Float32 : DType::Float64;
+  const TensorRef values = contiguous(*vivace::to_dtype(self, type));
   const int64_t n = values->numel();
-  double low = min.to_double(), high = max.to_double();
-  if (low == high && n > 0) {
-    low = *std::min_element(x, x + n);
-    high = *std::max_element(x, x + n);
-  }
-  if (low == high) {
-    low -= 1;
-    high += 1;
-  }
-  if (!std::isfinite(low) || !std::isfinite(high)) fail("torch.histc: range of [", low, ", ", high, "] is not finite");
-  if (low > high) fail("torch.histc: max must be larger than min");
-  fill_into(*counts, 0);
-  for (int64_t i = 0; i < n; ++i) {
-    if (!(x[i] >= low && x[i] <= high)) continue;
-    const int64_t bin = int64_t((x[i] - low) / (high - low) * double(bins));
-    counts->data<double>()[std::min(bin, bins - 1)] += 1;
-  }
-  copy_into(out, *counts);
+  const TensorRef counts = vivace::empty({bins + 1}, DType::Int64);  // the last: what lies outside
+  visit_compute(type, "histc", [&]<class T>() {
+    const T* x = values->data<T>();
+    double low = min.to_double(), high = max.to_double();
+    if (low == high && n > 0) {
+      T least = x[0], most = x[0];
+      for (int64_t i = 1; i < n; ++i) {
+        least = x[i] < least || x[i] != x[i] ? x[i] : least;
+        most = x[i] > most || x[i] != x[i] ? x[i] : most;
+      }
+      low = least;
+      high = most;
+    }
+    if (low == high) {
+      low -= 1;
+      high += 1;
+    }
+    if (!std::isfinite(low) || !std::isfinite(high))
+      fail("torch.histc: range of [", low, ", ", high, "] is not finite");
+    if (low > high) fail("torch.histc: max must be larger than min");
+    const auto bin = [=](int64_t i) {
+      const double v = x[i];
+      if (!(v >= low && v <= high)) return bins;
+      return std::min(int64_t((v - low) / (high - low) * double(bins)), bins - 1);
+    };
+    count_places(n, bins + 1, bin, counts->data<int64_t>());
+  });
+  copy_into(out, *make_view(*counts, Dims{bins}, Dims{1}, 0));
 }
 
 }  // namespace kernels

@@ -1,9 +1,11 @@
-// Sorting. Long lines of up to 32-bit keys are sorted by radix, others by a stable merge sort of (key, index) pairs.
+// Sorting of (key, index) pairs: long lines by radix, others by comparing.
 #include "runtime/kernels/sort.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "generated/kernels/index/sort.h"
 #include "runtime/kernels/convert.h"
@@ -21,25 +23,34 @@ struct Item {
   uint32_t index;
 };
 
-/// Least significant digits first; passes in which all digits agree are left out.
-void radix_sort(Item<uint32_t>* items, Item<uint32_t>* buffer, int64_t n) {
+/// Least significant digits first, of what keys exceed the least one by: numbers that lie close need few passes, and
+/// those in which all digits agree are left out.
+template <class K>
+void radix_sort(Item<K>* items, Item<K>* buffer, int64_t n) {
   constexpr int kBits = 11, kDigits = 1 << kBits;
-  uint32_t counts[3][kDigits];
-  std::memset(counts, 0, sizeof counts);
+  K least = items[0].key, most = items[0].key;
+  for (int64_t i = 1; i < n; ++i) {
+    least = std::min(least, items[i].key);
+    most = std::max(most, items[i].key);
+  }
+  const int passes = (int(std::bit_width(K(most - least))) + kBits - 1) / kBits;
+  std::vector<uint32_t> counts(size_t(passes) * kDigits);
+  const auto digit = [&](const Item<K>& item, int pass) {
+    return K(item.key - least) >> (pass * kBits) & (kDigits - 1);
+  };
   for (int64_t i = 0; i < n; ++i)
-    for (int pass = 0; pass < 3; ++pass) ++counts[pass][items[i].key >> (pass * kBits) & (kDigits - 1)];
-  Item<uint32_t>*from = items, *to = buffer;
-  for (int pass = 0; pass < 3; ++pass) {
-    uint32_t* places = counts[pass];
-    const int shift = pass * kBits;
-    if (places[from[0].key >> shift & (kDigits - 1)] == uint64_t(n)) continue;
+    for (int pass = 0; pass < passes; ++pass) ++counts[size_t(pass * kDigits) + digit(items[i], pass)];
+  Item<K>*from = items, *to = buffer;
+  for (int pass = 0; pass < passes; ++pass) {
+    uint32_t* places = counts.data() + pass * kDigits;
+    if (places[digit(from[0], pass)] == uint64_t(n)) continue;
     uint32_t sum = 0;
     for (int d = 0; d < kDigits; ++d) {
       const uint32_t count = places[d];
       places[d] = sum;
       sum += count;
     }
-    for (int64_t i = 0; i < n; ++i) to[places[from[i].key >> shift & (kDigits - 1)]++] = from[i];
+    for (int64_t i = 0; i < n; ++i) to[places[digit(from[i], pass)]++] = from[i];
     std::swap(from, to);
   }
   if (from != items) std::memcpy(items, from, size_t(n) * sizeof(*items));
@@ -56,7 +67,7 @@ void sort_typed(const T* from, T* values, int64_t* indices, int64_t lines, int64
   parallel_for(0, lines, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)), [&](int64_t begin, int64_t end) {
     Item<K> small[64];
     std::unique_ptr<Item<K>[]> memory;
-    const bool radix = sizeof(K) == 4 && n >= kRadixLength;
+    const bool radix = n >= kRadixLength * int64_t(sizeof(K)) / 4;
     Item<K>* items = small;
     if (n > 64) {
       memory.reset(new Item<K>[size_t(radix ? 2 * n : n)]);
@@ -71,10 +82,10 @@ void sort_typed(const T* from, T* values, int64_t* indices, int64_t lines, int64
       const auto less = [](const Item<K>& a, const Item<K>& b) {
         return a.key < b.key || (a.key == b.key && a.index < b.index);
       };
-      if constexpr (sizeof(K) == 4) {
-        if (radix) radix_sort(items, items + n, n);
-      }
-      if (!radix) std::sort(items, items + n, less);
+      if (radix)
+        radix_sort(items, items + n, n);
+      else
+        std::sort(items, items + n, less);
       T* value = values + line * n;
       int64_t* index = indices + line * n;
       for (int64_t i = 0; i < n; ++i) {

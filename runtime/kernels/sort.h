@@ -39,4 +39,10 @@ auto order_key(T x) {
   }
 }
 
+/// NaN is the largest.
+template <class T>
+bool less(T a, T b) {
+  return a < b || (b != b && a == a);
+}
+
 }  // namespace vivace::kernels
