@@ -125,6 +125,12 @@ broadcast_to = composite(
     samples=lambda s: [s(s.t(3, 1), (3, 4)), s(s.t(), (2,))],
     doc="expand() as a function.",
 )
+broadcast_tensors = composite(
+    "_broadcast_tensors(Tensor[] tensors) -> Tensor[]",
+    kernel="_broadcast_tensors",
+    variants="function",
+    doc="Views of the tensors with their common shape.",
+)
 
 movedim = composite(
     "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",

@@ -161,6 +161,14 @@ std::vector<TensorRef> tensor_split_tensor(Tensor& self, Tensor& which, int64_t 
   return ops::tensor_split_indices(self, {flat->data<int64_t>(), size_t(flat->numel())}, dim);
 }
 
+std::vector<TensorRef> _broadcast_tensors(TensorList tensors) {
+  Dims sizes;
+  for (Tensor* t : tensors) sizes = broadcast_sizes(sizes, t->sizes());
+  std::vector<TensorRef> views;
+  for (Tensor* t : tensors) views.push_back(ops::expand(*t, sizes, false));
+  return views;
+}
+
 std::vector<TensorRef> hsplit_int(Tensor& self, int64_t sections) {
   return split_evenly(self, "hsplit", split_dim(self, "hsplit", 1, self.dim() == 1 ? 0 : 1), sections);
 }

@@ -37,9 +37,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
 @overridable
 def broadcast_tensors(*tensors):
     """Views of the tensors with their common shape."""
-    tensors = _tensors(tensors)
-    shape = broadcast_shapes(*(t.shape for t in tensors))
-    return tuple(t.expand(shape) for t in tensors)
+    return tuple(vivace._broadcast_tensors(_tensors(tensors)))
 
 
 def broadcast_shapes(*shapes):
