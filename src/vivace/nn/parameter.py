@@ -38,8 +38,8 @@ def is_lazy(param):
 
 # What may be done with a tensor without a shape: attributes are read and written, device and dtype change.
 _ALLOWED = frozenset([
-    "__get__", "__hash__", "__set__", "bfloat16", "char", "copy_", "cpu", "cuda", "double", "float", "get_device", "half",
-    "int", "is_complex", "is_floating_point", "long", "requires_grad_", "short", "size", "to", "type",
+    "__get__", "__hash__", "__set__", "bfloat16", "char", "copy_", "cpu", "cuda", "double", "float", "get_device",
+    "half", "int", "is_complex", "is_floating_point", "long", "requires_grad_", "short", "size", "to", "type",
 ])  # fmt: skip
 
 
