@@ -9,6 +9,7 @@
 #include "bindings/packet.h"
 #include "bindings/python_op.h"
 #include "bindings/tensor_type.h"
+#include "runtime/simd/isa.h"
 
 namespace vivace {
 namespace {
@@ -36,7 +37,17 @@ Object* install(Object*, Object* args) {
   });
 }
 
+Object* cpu_capability(Object*, Object*) {
+  constexpr const char* names[] = {"DEFAULT", "AVX2", "AVX512"};
+  return PyUnicode_FromString(names[int(isa())]);
+}
+
+Object* none(Object*, Object*) { Py_RETURN_NONE; }
+
 PyMethodDef functions[] = {
+    {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set in use, as PyTorch calls it."},
+    {"_get_tracing_state", none, METH_NOARGS, "None: nothing is ever traced."},
+    {"_log_api_usage_once", none, METH_O, "Does nothing: uses are not counted."},
     {"install", install, METH_VARARGS,
      "install(namespace, name): adds the native functions of a part of the API to a dict."},
     {nullptr, nullptr, 0, nullptr},

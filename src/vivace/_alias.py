@@ -25,6 +25,7 @@ class _Loader(importlib.abc.Loader):
         module.__spec__ = self.spec  # the import system has put the alias's own in its place
 
 
+_ADD_TO_C = ("vivace.overrides", "vivace._library.keys")  # they put names into _C when they load
 _STARTERS = ("multiprocessing.popen_spawn_posix", "multiprocessing.popen_forkserver")
 
 
@@ -36,6 +37,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         if top != "torch":
             return None
         real = "vivace" + dot + rest
+        if rest == "_C":  # `from torch._C import DispatchKey`
+            for late in _ADD_TO_C:
+                _ = importlib.import_module(late).__name__  # reading loads it
         try:
             module = importlib.import_module(real)
         except ModuleNotFoundError as error:

@@ -73,3 +73,50 @@ def test_hub_keeps_downloads(module: Any, tmp_path: Any) -> None:
     with pytest.raises(RuntimeError, match="invalid hash value"):
         module.hub.download_url_to_file((target / "weights.pt").as_uri(), str(tmp_path / "x"), "0000")
     assert not (tmp_path / "x").exists()
+
+
+def test_what_packages_import_and_register(module: Any) -> None:
+    """torchvision and timm do all this before a model runs."""
+    import vivace._custom_ops
+    import vivace._dynamo.utils
+    import vivace.ao.quantization as quantization
+    import vivace.fx.graph_module
+    import vivace.onnx.symbolic_helper
+    import vivace.onnx.symbolic_opset11
+    from vivace.fx.node import Target  # noqa: F401
+    from vivace.fx.proxy import Proxy
+    from vivace.jit.annotations import BroadcastingList2, List  # noqa: F401
+
+    class Tracer(vivace.fx.Tracer):
+        pass
+
+    for make in (Tracer, Proxy, vivace.fx.symbolic_trace, vivace.fx.graph_module._copy_attr):
+        with pytest.raises(RuntimeError, match="does not trace"):
+            make()
+    function = vivace.onnx.symbolic_helper.parse_args("v", "i")(len)
+    assert function is len and vivace.onnx.register_custom_op_symbolic("a::b", len, 11) is None
+    with pytest.raises(RuntimeError, match="exports none"):
+        vivace.onnx.symbolic_opset11.unsqueeze(None, 1)
+    assert not vivace._dynamo.utils.is_compile_supported("cpu")
+    assert module.jit._overload_method(function) is function
+    x = module.ones(1)
+    assert quantization.DeQuantStub()(quantization.QuantStub()(x)) is x
+    with pytest.raises(RuntimeError, match="no quantized tensors"):
+        quantization.prepare(module.nn.Linear(1, 1))
+    assert module._C._get_tracing_state() is None and module._C._log_api_usage_once("use") is None
+    assert module.backends.cpu.get_cpu_capability() in ("DEFAULT", "AVX2", "AVX512")
+    with pytest.raises(OSError, match="compiled against PyTorch"):
+        module.ops.load_library("/nowhere/_C.so")
+
+
+def test_progress_bars_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib
+    import sys
+
+    for name in ("tqdm", "tqdm.auto"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "vivace.utils.model_zoo", raising=False)
+    zoo = importlib.import_module("vivace.utils.model_zoo")
+    with zoo.tqdm([1, 2, 3], total=3) as bar:
+        assert list(bar) == [1, 2, 3] and bar.n == 3
+    monkeypatch.delitem(sys.modules, "vivace.utils.model_zoo", raising=False)

@@ -1,6 +1,7 @@
 """torch.jit: script and trace give back what they were given, which runs eagerly."""
 
 import builtins
+from typing import Final as Final
 
 from vivace._eager import tell_once, unchanged
 from vivace._lazy import refusing
@@ -9,7 +10,7 @@ from vivace.nn import Module as ScriptModule
 __all__ = ["ScriptModule", "export", "ignore", "is_scripting", "is_tracing", "script", "trace", "unused"]
 
 export = ignore = interface = unused = script_method = unchanged
-Final = None
+script_if_tracing = _script_if_tracing = _overload = _overload_method = unchanged
 
 
 def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):

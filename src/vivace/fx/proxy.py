@@ -1,0 +1,3 @@
+"""torch.fx.proxy: names that packages write in annotations."""
+
+from vivace.fx import Proxy as Proxy
