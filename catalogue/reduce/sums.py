@@ -40,9 +40,10 @@ mean_dim = op(
     samples=lambda s: [s(s.t(2, 3, 4), 1), s(s.t(2, 3, 4), (0, -1)), s(s.t(3, 4), 0, True), s(s.t(), 0)],
     doc=mean.doc,
 )
-nansum = composite(
+nansum = op(
     "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     kernel="nansum",
+    grad=lambda g, self, dim, keepdim: cpp.nansum_backward(g, self, dim, keepdim),
     samples=lambda s: [s(s.values(1.0, float("nan"), 2.0)), s(s.t(3, 4), 1), s(s.t(3, 4), 0, True)],
     doc="sum() with NaN counted as 0.",
 )

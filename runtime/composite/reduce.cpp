@@ -49,17 +49,13 @@ std::tuple<TensorRef, TensorRef> std_mean_dim(Tensor& self, DimList dim, bool un
   return ops::std_mean_correction(self, dim, &correction, keepdim);
 }
 
-TensorRef nansum(Tensor& self, DimList dim, bool keepdim, Dtype dtype) {
-  if (is_complex(self.dtype())) fail("nansum does not support complex inputs");
-  if (!is_floating(self.dtype())) return ops::sum_dim_IntList(self, dim, keepdim, dtype);
-  return ops::sum_dim_IntList(*ops::without_nan(self), dim, keepdim, dtype);
-}
 TensorRef nanmean(Tensor& self, DimList dim, bool keepdim, Dtype dtype) {
   if (!is_differentiable(self.dtype()))
     fail("nanmean(): expected input to have floating point or complex dtype but got ", self.dtype());
   const TensorRef present = ops::logical_not(*ops::isnan(self));
   const TensorRef count = ops::sum_dim_IntList(*present, dim, keepdim, std::nullopt);
-  const TensorRef total = ops::sum_dim_IntList(*ops::without_nan(self), dim, keepdim, dtype);
+  const TensorRef total = is_complex(self.dtype()) ? ops::sum_dim_IntList(*ops::without_nan(self), dim, keepdim, dtype)
+                                                   : ops::nansum(self, dim, keepdim, dtype);
   return ops::div_Tensor(*total, *count);
 }
 

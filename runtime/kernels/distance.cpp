@@ -23,11 +23,12 @@ using dense::Norm;
 constexpr int64_t kGrain = 1 << 16;
 
 Norm norm_of(double p) {
-  return p == 0          ? Norm::Count
-         : p == 1        ? Norm::Sum
-         : p == 2        ? Norm::Square
-         : std::isinf(p) ? Norm::Largest
-                         : Norm::Power;
+  return p == 0                                                               ? Norm::Count
+         : p == 1                                                             ? Norm::Sum
+         : p == 2                                                             ? Norm::Square
+         : std::isinf(p)                                                      ? Norm::Largest
+         : p > 0 && 2 * p == std::floor(2 * p) && 2 * p <= dense::kMostHalves ? Norm::Halves
+                                                                              : Norm::Power;
 }
 
 template <class F>

@@ -69,16 +69,21 @@ struct Edges {
     }
     return ((j % n) + n) % n;
   }
-  /// f(input element, output element) for all output elements.
+  /// f(input element, output element, n) for runs of n elements that are all of the output: the middles of lines, and
+  /// what stands before and after them one by one.
   template <class F>
   void each(F&& f) const {
     const int64_t *z = maps.get(), *y = z + out[0], *x = y + out[1];
+    const int64_t first = std::clamp<int64_t>(before[2], 0, out[2]);
+    const int64_t last = std::clamp<int64_t>(before[2] + in[2], first, out[2]);
     int64_t to = 0;
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < out[0]; ++i)
-        for (int64_t j = 0; j < out[1]; ++j) {
+        for (int64_t j = 0; j < out[1]; ++j, to += out[2]) {
           const int64_t line = ((o * in[0] + z[i]) * in[1] + y[j]) * in[2];
-          for (int64_t k = 0; k < out[2]; ++k) f(line + x[k], to++);
+          for (int64_t k = 0; k < first; ++k) f(line + x[k], to + k, 1);
+          if (first < last) f(line + x[first], to + first, last - first);
+          for (int64_t k = last; k < out[2]; ++k) f(line + x[k], to + k, 1);
         }
   }
 };
@@ -142,7 +147,9 @@ void pad_edges(Tensor& input, IntList pad, std::string_view mode, Tensor& out) {
   visit_bits(out.dtype(), [&]<class T>() {
     const T* from = x->data<T>();
     T* to = buffer.rows().data<T>();
-    edges.each([&](int64_t i, int64_t o) { to[o] = from[i]; });
+    edges.each([&](int64_t i, int64_t o, int64_t n) {
+      for (int64_t k = 0; k < n; ++k) to[o + k] = from[i + k];
+    });
   });
   buffer.finish();
 }
@@ -158,7 +165,9 @@ void pad_edges_backward(Tensor& input, IntList input_sizes, IntList pad, std::st
       if constexpr (!is_half_type<T>) {
         const T* from = g->data<T>();
         T* to = buffer.rows().data<T>();
-        edges.each([&](int64_t i, int64_t o) { to[i] = add(to[i], from[o]); });
+        edges.each([&](int64_t i, int64_t o, int64_t n) {
+          for (int64_t k = 0; k < n; ++k) to[i + k] = add(to[i + k], from[o + k]);
+        });
       }
     });
   }

@@ -8,8 +8,8 @@
 
 namespace vivace {
 
-enum class Fold : uint8_t { Sum, Squares, Magnitudes, Product, Max, Min, MaxMagnitude, MinMagnitude };
-inline constexpr int kNumFolds = 8;
+enum class Fold : uint8_t { Sum, Squares, Magnitudes, Product, Max, Min, MaxMagnitude, MinMagnitude, SumOfNumbers };
+inline constexpr int kNumFolds = 9;
 
 /// Count, mean and sum of squared differences from the mean of some elements.
 struct Moments {

@@ -12,7 +12,8 @@ constexpr int64_t kMomentRows = 32;    // rows of a block that is read twice
 constexpr int64_t kMomentColumns = 128;
 
 template <Fold kFold>
-constexpr bool kAdds = kFold == Fold::Sum || kFold == Fold::Squares || kFold == Fold::Magnitudes;
+constexpr bool kAdds =
+    kFold == Fold::Sum || kFold == Fold::Squares || kFold == Fold::Magnitudes || kFold == Fold::SumOfNumbers;
 template <Fold kFold>
 constexpr bool kLargest = kFold == Fold::Max || kFold == Fold::MaxMagnitude;
 
@@ -21,6 +22,12 @@ VIVACE_INLINE double magnitude(double x) { return x < 0 ? -x : x + 0.0; }
 VIVACE_INLINE f32 magnitude(f32 x) { return abs(x); }
 VIVACE_INLINE f64 magnitude(f64 x) { return abs(x); }
 
+/// x, or 0 where it is none.
+VIVACE_INLINE float number(float x) { return x == x ? x : 0; }
+VIVACE_INLINE double number(double x) { return x == x ? x : 0; }
+VIVACE_INLINE f32 number(f32 x) { return where(x == x, x, f32{}); }
+VIVACE_INLINE f64 number(f64 x) { return where(x == x, x, f64{}); }
+
 /// What an element counts as.
 template <Fold kFold, class V>
 VIVACE_INLINE V mapped(V x) {
@@ -28,6 +35,8 @@ VIVACE_INLINE V mapped(V x) {
     return x * x;
   else if constexpr (kFold == Fold::Magnitudes || kFold == Fold::MaxMagnitude || kFold == Fold::MinMagnitude)
     return magnitude(x);
+  else if constexpr (kFold == Fold::SumOfNumbers)
+    return number(x);
   else
     return x;
 }
@@ -311,12 +320,14 @@ template <class T>
 constexpr ReduceLoopsOf<T> loops_of() {
   return {
       {inner<Fold::Sum, T>, inner<Fold::Squares, T>, inner<Fold::Magnitudes, T>, inner<Fold::Product, T>,
-       inner<Fold::Max, T>, inner<Fold::Min, T>, inner<Fold::MaxMagnitude, T>, inner<Fold::MinMagnitude, T>},
+       inner<Fold::Max, T>, inner<Fold::Min, T>, inner<Fold::MaxMagnitude, T>, inner<Fold::MinMagnitude, T>,
+       inner<Fold::SumOfNumbers, T>},
       {short_rows<Fold::Sum, T>, short_rows<Fold::Squares, T>, short_rows<Fold::Magnitudes, T>,
        short_rows<Fold::Product, T>, short_rows<Fold::Max, T>, short_rows<Fold::Min, T>,
-       short_rows<Fold::MaxMagnitude, T>, short_rows<Fold::MinMagnitude, T>},
+       short_rows<Fold::MaxMagnitude, T>, short_rows<Fold::MinMagnitude, T>, short_rows<Fold::SumOfNumbers, T>},
       {outer<Fold::Sum, T>, outer<Fold::Squares, T>, outer<Fold::Magnitudes, T>, outer<Fold::Product, T>,
-       outer<Fold::Max, T>, outer<Fold::Min, T>, outer<Fold::MaxMagnitude, T>, outer<Fold::MinMagnitude, T>},
+       outer<Fold::Max, T>, outer<Fold::Min, T>, outer<Fold::MaxMagnitude, T>, outer<Fold::MinMagnitude, T>,
+       outer<Fold::SumOfNumbers, T>},
       inner_moments<T>,
       outer_moments<T>,
       arg<Fold::Max, T>,

@@ -40,6 +40,10 @@ TensorRef sum(Tensor& self, Dtype dtype) { return empty({}, sum_dtype(self, dtyp
 TensorRef sum_dim_IntList(Tensor& self, DimList dim, bool keepdim, Dtype dtype) {
   return reduced(self, dim_mask(dim, self.dim()), keepdim, sum_dtype(self, dtype));
 }
+TensorRef nansum(Tensor& self, DimList dim, bool keepdim, Dtype dtype) {
+  if (is_complex(self.dtype())) fail("nansum does not support complex inputs");
+  return sum_dim_IntList(self, dim, keepdim, dtype);
+}
 TensorRef mean(Tensor& self, Dtype dtype) { return empty({}, mean_dtype(self, dtype), self.device()); }
 TensorRef mean_dim(Tensor& self, DimList dim, bool keepdim, Dtype dtype) {
   return reduced(self, dim_mask(dim, self.dim()), keepdim, mean_dtype(self, dtype));
@@ -75,8 +79,8 @@ TensorRef linalg_vector_norm(Tensor& self, const Scalar& ord, DimList dim, bool 
 namespace kernels {
 namespace {
 
-void sum_into(Tensor& self, uint64_t mask, Tensor& out) {
-  fold(Fold::Sum, self, compute_type(self, out.dtype()), out, mask);
+void sum_into(Tensor& self, uint64_t mask, Tensor& out, Fold kind = Fold::Sum) {
+  fold(kind, self, compute_type(self, out.dtype()), out, mask);
 }
 void mean_into(Tensor& self, uint64_t mask, Tensor& out) {
   Finish finish;
@@ -118,6 +122,11 @@ TensorRef mapped(const Tensor& self, DType compute, F&& f) {
 void sum(Tensor& self, Dtype, Tensor& out) { sum_into(self, every_dim(self), out); }
 void sum_dim_IntList(Tensor& self, DimList dim, bool, Dtype, Tensor& out) {
   sum_into(self, dim_mask(dim, self.dim()), out);
+}
+void nansum(Tensor& self, DimList dim, bool, Dtype, Tensor& out) {
+  // Integers hold no NaN, and what is read as integers has lost them.
+  const bool has_nan = is_floating(self.dtype()) && is_floating(out.dtype());
+  sum_into(self, dim_mask(dim, self.dim()), out, has_nan ? Fold::SumOfNumbers : Fold::Sum);
 }
 void mean(Tensor& self, Dtype, Tensor& out) { mean_into(self, every_dim(self), out); }
 void mean_dim(Tensor& self, DimList dim, bool, Dtype, Tensor& out) { mean_into(self, dim_mask(dim, self.dim()), out); }

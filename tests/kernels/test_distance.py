@@ -9,7 +9,7 @@ import vivace
 from vivace.autograd import gradcheck, gradgradcheck
 
 F = vivace.nn.functional
-ORDERS = (0.0, 0.7, 1.0, 1.5, 2.0, 3.5, float("inf"))
+ORDERS = (0.0, 0.7, 1.0, 1.5, 2.0, 3.0, 3.5, 9.0, float("inf"))
 
 
 def random(*sizes: int, dtype: object = vivace.float64) -> vivace.Tensor:

@@ -17,6 +17,7 @@
 #include "generated/ops/pointwise/select.h"
 #include "generated/ops/reduce/extremes.h"
 #include "generated/ops/reduce/sums.h"
+#include "generated/ops/reduce/truth.h"
 #include "generated/ops/scan/cumulative.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
@@ -50,6 +51,9 @@ double correction_of(const Scalar* correction) { return correction ? correction-
 TensorRef sum_backward(Tensor& g, IntList self_sizes, DimList dim, bool keepdim) {
   return ops::expand(*restored(g, int64_t(self_sizes.size()), dim, keepdim), self_sizes, false);
 }
+TensorRef nansum_backward(Tensor& g, Tensor& self, DimList dim, bool keepdim) {
+  return ops::masked_fill_Scalar(*sum_backward(g, self.sizes(), dim, keepdim), *ops::isnan(self), Scalar(0));
+}
 TensorRef mean_backward(Tensor& g, IntList self_sizes) {
   return ops::expand(*ops::div_Scalar(g, Scalar(count(self_sizes))), self_sizes, false);
 }
@@ -79,20 +83,38 @@ TensorRef others_product(Tensor& self, int64_t dim) {
   const TensorRef after = ops::flip(*shifted_products(*ops::flip(self, flip)), flip);
   return ops::mul_Tensor(*before, *after);
 }
+/// Whether the product of all elements, divided by one of them, has the digits of the product of the others.
+bool divides_well(Tensor& product) {
+  if (product.is_meta()) return false;
+  const DType real = real_of(product.dtype());
+  const double least = real == DType::Float64   ? std::numeric_limits<double>::min()
+                       : real == DType::Float16 ? 0x1p-14
+                                                : double(std::numeric_limits<float>::min());
+  const TensorRef size = ops::abs(product);
+  const TensorRef is_normal = ops::logical_and(*ops::ge_Scalar(*size, Scalar(least)),
+                                               *ops::lt_Scalar(*size, Scalar(std::numeric_limits<double>::infinity())));
+  const TensorRef all = ops::all(*is_normal);
+  return *all->data<bool>();
+}
 TensorRef conj_of(Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : TensorRef::share(&t); }
 
 }  // namespace
 
-TensorRef prod_backward(Tensor& g, Tensor& self, Tensor&) {
+TensorRef prod_backward(Tensor& g, Tensor& self, Tensor& y) {
   if (self.dim() == 0) return TensorRef::share(&g);
   if (self.numel() == 0) return ops::zeros_like(self);
+  if (divides_well(y)) return ops::div_Tensor(*ops::mul_Tensor(*conj_of(y), g), *conj_of(self));
   const TensorRef flat = ops::reshape(self, Dims{-1});
   const TensorRef others = ops::reshape(*others_product(*flat, 0), self.sizes());
   return ops::mul_Tensor(*conj_of(*others), g);
 }
-TensorRef prod_dim_backward(Tensor& g, Tensor& self, Tensor&, int64_t dim, bool keepdim) {
+TensorRef prod_dim_backward(Tensor& g, Tensor& self, Tensor& y, int64_t dim, bool keepdim) {
   if (self.dim() == 0) return TensorRef::share(&g);
   if (self.numel() == 0) return ops::zeros_like(self);
+  if (divides_well(y)) {
+    const TensorRef total = ops::mul_Tensor(*conj_of(y), g);
+    return ops::div_Tensor(*restored(*total, self.dim(), IntList(&dim, 1), keepdim), *conj_of(self));
+  }
   const TensorRef others = others_product(self, dim);
   return ops::mul_Tensor(*conj_of(*others), *restored(g, self.dim(), IntList(&dim, 1), keepdim));
 }

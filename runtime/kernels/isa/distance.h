@@ -4,8 +4,10 @@
 
 namespace vivace::dense {
 
-/// How differences add up; only Power reads p.
-enum class Norm : uint8_t { Count, Sum, Square, Largest, Power };
+/// How differences add up; only Power and Halves read p. Halves: a power whose double is a whole number up to
+/// kMostHalves, which takes a few products.
+enum class Norm : uint8_t { Count, Sum, Square, Largest, Power, Halves };
+inline constexpr int kMostHalves = 16;
 
 template <class T>
 struct DistanceLoops {

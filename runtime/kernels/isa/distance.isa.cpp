@@ -8,6 +8,16 @@ namespace {
 
 using dense::Norm;
 
+/// x^p for p of Norm::Halves.
+template <class T>
+VIVACE_INLINE Vec<T> power_of_halves(Vec<T> x, T p) {
+  int n = int(2 * p);
+  Vec<T> result = n & 1 ? sqrt(x) : splat(T(1));
+  for (n >>= 1; n; n >>= 1, x *= x)
+    if (n & 1) result *= x;
+  return result;
+}
+
 /// What differences of size d add to sums so far.
 template <Norm kNorm, class T>
 VIVACE_INLINE Vec<T> joined(Vec<T> sum, Vec<T> d, T p) {
@@ -19,6 +29,8 @@ VIVACE_INLINE Vec<T> joined(Vec<T> sum, Vec<T> d, T p) {
     return fma(d, d, sum);
   else if constexpr (kNorm == Norm::Largest)
     return where(d <= sum, sum, d);
+  else if constexpr (kNorm == Norm::Halves)
+    return sum + power_of_halves<T>(d, p);
   else
     return sum + each([](T x, T y) { return scalar::pow(x, y); }, d, splat(p));
 }
@@ -27,7 +39,7 @@ template <Norm kNorm, class T>
 VIVACE_INLINE Vec<T> finished(Vec<T> sum, T p) {
   if constexpr (kNorm == Norm::Square)
     return sqrt(sum);
-  else if constexpr (kNorm == Norm::Power)
+  else if constexpr (kNorm == Norm::Power || kNorm == Norm::Halves)
     return each([](T x, T y) { return scalar::pow(x, y); }, sum, splat(1 / p));
   else
     return sum;
@@ -71,6 +83,7 @@ void row(Norm norm, T p, const T* x, const T* columns, int64_t step, int64_t m, 
                    : norm == Norm::Sum     ? row_of<Norm::Sum, T>
                    : norm == Norm::Square  ? row_of<Norm::Square, T>
                    : norm == Norm::Largest ? row_of<Norm::Largest, T>
+                   : norm == Norm::Halves  ? row_of<Norm::Halves, T>
                                            : row_of<Norm::Power, T>;
   run(p, x, columns, step, m, n, out);
 }
