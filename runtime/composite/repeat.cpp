@@ -1,4 +1,5 @@
 // Repetition, choices and closeness.
+#include <algorithm>
 #include <vector>
 
 #include "generated/kernels/index/repeat.h"
@@ -46,27 +47,36 @@ TensorRef repeat_interleave_self_Tensor(Tensor& self, Tensor& repeats, std::opti
   return ops::index_select(*x, d, *ops::repeat_interleave_Tensor(*counts, output_size));
 }
 
+/// How many ways there are to choose r of n; throws if no tensor could hold them.
+static int64_t choices(int64_t n, int64_t r) {
+  __int128 ways = 1;  // below 2**63 before each step, so below 2**126 in it
+  for (int64_t k = 1; k <= std::min(r, n - r); ++k) {
+    ways = ways * (n - k + 1) / k;
+    if (ways > INT64_MAX) fail("combinations: the number of ways to choose ", r, " of ", n, " elements overflows");
+  }
+  return int64_t(ways);
+}
+
 TensorRef combinations(Tensor& self, int64_t r, bool with_replacement) {
   if (self.dim() != 1) fail("Expect a 1D vector, but got shape ", self.sizes());
   if (r < 0) fail("Expect a non-negative number, but got ", r);
   if (r == 0) return ops::new_empty(self, Dims{0}, std::nullopt, std::nullopt);
   const int64_t n = self.numel();
-  std::vector<int64_t> rows, row(static_cast<size_t>(r));
+  if (r > INT64_MAX - n) fail("combinations: r=", r, " is too large");
+  if (n == 0 || (r > n && !with_replacement)) return ops::new_empty(self, Dims{0, r}, std::nullopt, std::nullopt);
+  const int64_t found = choices(with_replacement ? n + r - 1 : n, r);
+  const TensorRef index = empty({found, r}, DType::Int64);
+  std::vector<int64_t> row(static_cast<size_t>(r));
   for (int64_t i = 0; i < r; ++i) row[size_t(i)] = with_replacement ? 0 : i;
-  int64_t found = 0;
-  for (bool more = n > 0 && (with_replacement || r <= n); more;) {
-    rows.insert(rows.end(), row.begin(), row.end());
-    ++found;
+  for (int64_t k = 0; k < found; ++k) {
+    std::copy(row.begin(), row.end(), index->data<int64_t>() + k * r);
     int64_t i = r - 1;
     while (i >= 0 && row[size_t(i)] == (with_replacement ? n - 1 : n - r + i)) --i;
-    more = i >= 0;
-    if (!more) break;
+    if (i < 0) break;
     const int64_t next = row[size_t(i)] + 1;
-    for (int64_t k = i; k < r; ++k) row[size_t(k)] = with_replacement ? next : next + k - i;
+    for (int64_t j = i; j < r; ++j) row[size_t(j)] = with_replacement ? next : next + j - i;
   }
-  const TensorRef index = empty({found * r}, DType::Int64);
-  std::copy(rows.begin(), rows.end(), index->data<int64_t>());
-  return ops::reshape(*ops::index_select(self, 0, *index), Dims{found, r});
+  return ops::reshape(*ops::index_select(self, 0, *ops::reshape(*index, Dims{found * r})), Dims{found, r});
 }
 
 bool allclose(Tensor& self, Tensor& other, double rtol, double atol, bool equal_nan) {

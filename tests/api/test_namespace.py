@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 
@@ -106,6 +107,10 @@ def test_assert_close(module: Any) -> None:
         assert_close(module.ones(2), module.ones(2).double())
     with pytest.raises(AssertionError, match="Scalars are not close"):
         assert_close(1.0, 1.1)
+    assert_close(np.ones(2), np.ones(2))
+    for actual, expected in ((module.ones(1), np.ones(1)), (1.0, module.tensor(1.0)), ("a", "a")):
+        with pytest.raises(TypeError, match="No comparison pair was able to handle"):
+            assert_close(actual, expected)
 
 
 def test_threads(module: Any) -> None:

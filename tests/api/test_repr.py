@@ -29,3 +29,8 @@ def test_options_are_restored(module: Any) -> None:
     with tensor_str.printoptions(precision=2, sci_mode=True):
         assert repr(module.tensor([1.5])) == "tensor([1.50e+00])"
     assert tensor_str.get_printoptions() == before
+
+
+def test_named_results(module: Any) -> None:
+    named = module.tensor([3.0, 1.0]).max(0)
+    assert repr(named) == "torch.return_types.max(\nvalues=tensor(3.),\nindices=tensor(0))"

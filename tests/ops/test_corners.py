@@ -1,5 +1,6 @@
 """Cases of single operators that samples don't reach."""
 
+import itertools
 import math
 import warnings
 
@@ -68,6 +69,19 @@ def test_cross_entropy_over_no_classes_is_nan():
 
 def test_batch_norm_without_channels():
     assert F.batch_norm(torch.zeros(0), torch.zeros(0), torch.ones(0)).shape == (0,)
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_combinations(repeated):
+    choose = itertools.combinations_with_replacement if repeated else itertools.combinations
+    for n, r in itertools.product(range(5), range(1, 5)):
+        ours = torch.combinations(torch.arange(n), r, repeated)
+        assert ours.tolist() == [list(c) for c in choose(range(n), r)] and ours.shape[1] == r
+    for n, r in ((100_000, 4), (100_000, 9)):  # without counting them up
+        with pytest.raises((RuntimeError, MemoryError)):
+            torch.combinations(torch.arange(n), r, repeated)
+    with pytest.raises(RuntimeError, match="too large"):
+        torch.combinations(torch.arange(3), 2**63 - 1, repeated)
 
 
 def test_as_strided_refuses_what_overflows():

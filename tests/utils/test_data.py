@@ -79,6 +79,14 @@ def test_options_that_exclude_each_other(module: Any, options: dict[str, Any]) -
         module.utils.data.DataLoader([1, 2, 3], **options)
 
 
+def test_what_samplers_were_made_from_is_fixed(module: Any) -> None:
+    loader = module.utils.data.DataLoader([1, 2, 3], batch_size=2)
+    with pytest.raises(ValueError, match="batch_size attribute should not be set"):
+        loader.batch_size = 3
+    loader.collate_fn = len
+    assert list(loader) == [2, 1]
+
+
 def test_distributed_sampler(module: Any) -> None:
     def shares(**options: Any) -> list[list[int]]:
         samplers = [module.utils.data.DistributedSampler(range(10), 3, rank, **options) for rank in range(3)]

@@ -4,6 +4,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
 
+import vivace as torch
 from vivace.utils import _pytree as pytree
 
 Point = namedtuple("Point", "x y")
@@ -27,6 +28,14 @@ def test_there_and_back(tree):
     assert back == tree and type(back) is type(tree)
     assert spec.num_leaves == len(leaves) and spec == pytree.tree_structure(tree)
     assert pytree.tree_leaves(tree) == leaves == list(pytree.tree_iter(tree))
+
+
+def test_named_results_of_operators():
+    leaves, spec = pytree.tree_flatten(torch.tensor([3.0, 1.0]).sort())
+    assert [leaf.tolist() for leaf in leaves] == [[1.0, 3.0], [1, 0]]
+    back = pytree.tree_unflatten(leaves, spec)
+    assert type(back).__name__ == "sort" and back.indices.tolist() == [1, 0]
+    assert torch.vmap(torch.sort)(torch.tensor([[3.0, 1.0], [0.0, 2.0]])).indices.tolist() == [[1, 0], [0, 1]]
 
 
 def test_order_and_counts():

@@ -2,7 +2,9 @@
 
 import cmath
 import collections.abc
+import contextlib
 import math
+import numbers
 
 import vivace
 
@@ -52,8 +54,6 @@ def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=
 
 def _compare(actual, expected, where, allow_subclasses, options):
     """None, or what is wrong."""
-    if isinstance(actual, str) or isinstance(expected, str):
-        return None if actual == expected else f"String comparison failed{where}: {actual!r} != {expected!r}"
     if isinstance(actual, collections.abc.Mapping) and isinstance(expected, collections.abc.Mapping):
         if actual.keys() != expected.keys():
             missing = sorted(map(str, expected.keys() - actual.keys()))
@@ -84,13 +84,24 @@ def _is_sequence(x):
 def _compare_values(actual, expected, where, allow_subclasses, options):
     if actual is None or expected is None:
         return None if actual is expected else f"None mismatch{where}: {actual} is not {expected}"
-    numbers = (int, float, complex)
-    if isinstance(actual, numbers) and isinstance(expected, numbers):
+    if all(isinstance(x, (int, float, complex)) for x in (actual, expected)):
         return _compare_numbers(actual, expected, where, options)
-    tensors = [x if isinstance(x, vivace.Tensor) else vivace.as_tensor(x) for x in (actual, expected)]
+    tensors = _as_tensors(actual, expected, where)
     if not allow_subclasses and type(actual) is not type(expected):
-        return f"Except for subclasses, types must match{where}: {type(actual)} != {type(expected)}"
+        raise TypeError(
+            f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}{where}."
+        )
     return _compare_tensors(*tensors, where, options)
+
+
+def _as_tensors(actual, expected, where):
+    """The two as tensors, if they are of kinds that go together: tensors, or what torch.as_tensor takes of one type."""
+    if all(isinstance(x, vivace.Tensor) for x in (actual, expected)):
+        return actual, expected
+    if type(actual) is type(expected) or all(isinstance(x, numbers.Number) for x in (actual, expected)):
+        with contextlib.suppress(TypeError, ValueError, RuntimeError):
+            return vivace.as_tensor(actual), vivace.as_tensor(expected)
+    raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}{where}.")
 
 
 def _compare_numbers(actual, expected, where, options):

@@ -1,7 +1,7 @@
 """torch.utils._pytree: nested containers as a list of leaves and a TreeSpec that says how to put them back.
 
-Tuples, lists, dicts, OrderedDicts, defaultdicts, deques and named tuples are containers, and what is registered here;
-everything else is a leaf.
+Tuples, lists, dicts, OrderedDicts, defaultdicts, deques, named tuples (those of operators, too) and what is
+registered here are containers; everything else is a leaf.
 """
 
 from collections import OrderedDict, defaultdict, deque, namedtuple
@@ -49,7 +49,11 @@ def _register_mapping(cls, make, context=lambda d: list(d)):
 register_pytree_node(tuple, lambda t: (list(t), None), lambda children, _: tuple(children))
 register_pytree_node(list, lambda t: (t, None), lambda children, _: list(children))
 register_pytree_node(deque, lambda d: (list(d), d.maxlen), lambda children, maxlen: deque(children, maxlen))
-register_pytree_node(namedtuple, lambda t: (list(t), type(t)), lambda children, kind: kind(*children))
+register_pytree_node(
+    namedtuple,
+    lambda t: (list(t), type(t)),
+    lambda children, kind: kind(*children) if hasattr(kind, "_fields") else kind(children),
+)
 _register_mapping(dict, lambda children, keys: dict(zip(keys, children, strict=True)))
 _register_mapping(OrderedDict, lambda children, keys: OrderedDict(zip(keys, children, strict=True)))
 _register_mapping(
@@ -61,7 +65,10 @@ _register_mapping(
 
 def _node_type(tree):
     kind = type(tree)
-    return namedtuple if isinstance(tree, tuple) and hasattr(kind, "_fields") and kind not in SUPPORTED_NODES else kind
+    if not isinstance(tree, tuple) or kind in SUPPORTED_NODES:
+        return kind
+    # What max() and its like return has n_sequence_fields.
+    return namedtuple if hasattr(kind, "_fields") or hasattr(kind, "n_sequence_fields") else kind
 
 
 class TreeSpec:

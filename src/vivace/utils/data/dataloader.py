@@ -18,6 +18,9 @@ class _Endless(Sampler):
         return itertools.repeat(None)
 
 
+_FIXED = {"batch_size", "batch_sampler", "dataset", "drop_last", "persistent_workers", "sampler"}
+
+
 class DataLoader:
     """Iterates over batches of a dataset.
 
@@ -107,6 +110,14 @@ class DataLoader:
         self.in_order = in_order
         self._iterator = None  # of persistent workers
         self.check_worker_number_rationality()
+
+    def __setattr__(self, name, value):
+        if name in _FIXED and "_iterator" in self.__dict__:
+            raise ValueError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized: samplers were made "
+                "from it"
+            )
+        super().__setattr__(name, value)
 
     @property
     def multiprocessing_context(self):
