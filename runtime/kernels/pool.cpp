@@ -170,14 +170,9 @@ void max_by_planes(const Cells& cells, const T* images, int64_t n, T* result, in
             ((z * cells.stride[0] - cells.padding[0]) * cells.in[1] + y * cells.stride[1] - cells.padding[1]) *
                 cells.in[2] +
             x * cells.stride[2] - cells.padding[2];
-        bool is_empty = false;
-        for (int64_t k = 0; k < width; ++k) {
-          result[at + k] = best[q + k];
-          is_empty |= best[q + k] == kLeast;
-        }
-        for (int64_t k = 0; k < width; ++k) index[at + k] = corner + k * cells.stride[2] + place[q + k];
+        const bool has_least = loops.give(width, best + q, place + q, corner, cells.stride[2], result + at, index + at);
         // Where all is -inf, padding may have won: the first element of the window is the one.
-        for (int64_t k = 0; is_empty && k < width; ++k)
+        for (int64_t k = 0; has_least && k < width; ++k)
           if (best[q + k] == kLeast)
             index[at + k] = (cells.span(0, z).begin * cells.in[1] + cells.span(1, y).begin) * cells.in[2] +
                             cells.span(2, x + k).begin;

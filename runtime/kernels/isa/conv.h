@@ -27,6 +27,8 @@ struct ConvLoops {
   /// such t (the last of NaNs).
   void (*largest)(int64_t n, const T* in, const int64_t* offsets, const Lane<T>* places, int64_t taps, T* out,
                   Lane<T>* place);
+  /// out[k] = best[k] and index[k] = first + k * step + place[k] for n windows; whether -inf is among them.
+  bool (*give)(int64_t n, const T* best, const Lane<T>* place, int64_t first, int64_t step, T* out, int64_t* index);
   /// to[r][p] = from[r][p]; of `to` nothing else is touched.
   void (*copy)(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t to_step);
 };

@@ -103,6 +103,24 @@ void largest(int64_t n, const T* in, const int64_t* offsets, const dense::Lane<T
 }
 
 template <class T>
+bool give(int64_t n, const T* best, const dense::Lane<T>* place, int64_t first, int64_t step, T* out, int64_t* index) {
+  constexpr T kLeast = -T(__builtin_inf());
+  bool has_least = false;
+  for (int64_t k = 0; k < n; k += lanes<T>) {
+    const Vec<T> x = load(best + k, n - k);
+    has_least |= any(x == kLeast);
+    store(out + k, x, n - k);
+  }
+  constexpr int kWide = lanes<int64_t>;
+  typedef dense::Lane<T> narrow __attribute__((vector_size(sizeof(dense::Lane<T>) * kWide)));
+  i64 base;
+  for (int l = 0; l < kWide; ++l) base[l] = first + l * step;
+  for (int64_t k = 0; k < n; k += kWide, base += kWide * step)
+    store(index + k, i64(base + __builtin_convertvector(load_full<narrow>(place + k), i64)), n - k);
+  return has_least;
+}
+
+template <class T>
 void copy(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t to_step) {
   for (int r = 0; r < rows; ++r, from += from_step, to += to_step)
     for (int64_t p = 0; p < n; p += lanes<T>) store(to + p, load(from + p), n - p);
@@ -110,7 +128,7 @@ void copy(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t 
 
 template <class T>
 constexpr dense::ConvLoops<T> loops_of() {
-  return {kRows, kVectors * lanes<T>, kDotRows, tile<T>, dots<T>, largest<T>, copy<T>};
+  return {kRows, kVectors * lanes<T>, kDotRows, tile<T>, dots<T>, largest<T>, give<T>, copy<T>};
 }
 
 }  // namespace
