@@ -132,7 +132,8 @@ Op& operator_named(const char* qualname) {
   return *op;
 }
 
-/// _set_kernel(qualname, key, function, how): `how` is "kernel", "record" (Autograd: the callable records the call),
+/// _set_kernel(qualname, key, function, how): `how` is "kernel", "keyset" (the
+/// callable gets the set of keys as well), "record" (Autograd: the callable records the call),
 /// "fallthrough" or "original".
 Object* set_kernel(Object*, Object* args) {
   const char *qualname, *how;
@@ -155,7 +156,9 @@ Object* set_kernel(Object*, Object* args) {
       kernel = mode == "record" ? python_autograd : python_kernel;
       op.table.keys |= mask;
     }
-    const bool always = Key(key) == Key::Autograd && mode == "kernel";  // users' kernels see calls without grad, too
+    extended->with_keys = mode == "keyset" ? extended->with_keys | mask : extended->with_keys & ~mask;
+    const bool always = Key(key) == Key::Autograd &&
+                        (mode == "kernel" || mode == "keyset");  // users' kernels see calls without grad, too
     extended->always = always ? extended->always | mask : extended->always & ~mask;
     Object* old = std::exchange(extended->kernels[key], Py_NewRef(function));
     Py_XDECREF(old);

@@ -64,6 +64,34 @@ Object* below_autograd(Object* self, Object* const* args, Py_ssize_t nargs, Obje
   });
 }
 
+KeySet key_set(Object* const* args, Py_ssize_t nargs) {
+  if (nargs == 0) fail_type("a set of keys is missing");
+  const unsigned long keys = PyLong_AsUnsignedLong(args[0]);
+  if (PyErr_Occurred()) throw PythonError{};
+  return KeySet(keys);
+}
+
+/// _redispatch(keys, ...): the call, with these keys and no others.
+Object* redispatch_call(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
+  return guarded([&] {
+    const KeySet keys = key_set(args, nargs);
+    return call_first(self, args + 1, nargs - 1, kwnames,
+                      [&](const Target& target, BoundCall& call) { return redispatch(*target.op, keys, call.args); });
+  });
+}
+
+/// _call_original(key, ...): what the operator would run for one key had Python registered nothing.
+Object* call_original(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
+  return guarded([&] {
+    const KeySet keys = key_set(args, nargs);
+    return call_first(self, args + 1, nargs - 1, kwnames, [&](const Target& target, BoundCall& call) {
+      const PythonOp* extended = find_python_op(*target.op);
+      const KernelTable& table = extended ? extended->original : target.op->table;
+      return table.kernels[31 - __builtin_clz((keys & table.keys) | 1)](*target.op, keys, call.args);
+    });
+  });
+}
+
 /// _set_operators(*qualnames)
 Object* set_operators(Object* self, Object* const* names, Py_ssize_t n) {
   return guarded([&]() -> Object* {
@@ -99,6 +127,9 @@ void free_op_call(Object* self) {
 PyMethodDef methods[] = {
     fast_function("_set_operators", set_operators, "_set_operators(*qualnames): what a call tries, in this order."),
     keyword_function("below_autograd", below_autograd, "The same call, past the layers from autograd up."),
+    keyword_function("_redispatch", redispatch_call,
+                     "_redispatch(keys, ...): the call, with these keys and no others."),
+    keyword_function("_call_original", call_original, "_call_original(keys, ...): past all that Python registered."),
     kNoMethod,
 };
 PyMemberDef members[] = {

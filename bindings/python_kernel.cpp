@@ -94,19 +94,22 @@ class Arguments {
   int count() const { return count_; }
 
  private:
-  Object* room_[33];  // one more than an operator's arguments: a callee may use the place before them
+  Object* room_[34];  // an operator's arguments, a set of keys, and a place before them that a callee may use
   Object** items_ = room_ + 1;
   int count_ = 0;
 };
 
-Object* call_kernel(const PythonOp& extended, Object* function, const Value* args) {
+Object* call_kernel(const PythonOp& extended, int key, KeySet keys, const Value* args) {
+  const auto function = Ref<Object>::share(extended.kernels[key]);
   const Op& op = *extended.op;
   int positional = 0;
   while (positional < op.nargs && !op.args[positional].keyword_only) ++positional;
   int given = positional;
   while (given > 0 && is_default(op.args[given - 1], args[given - 1])) --given;
   Arguments arguments;
+  if (extended.with_keys >> key & 1) arguments.add(checked(PyLong_FromUnsignedLong(keys)));
   for (int i = 0; i < given; ++i) arguments.add(wrap_value(args[i]));
+  const int by_position = arguments.count();
   Ref<Object> kwnames;
   if (positional < op.nargs) {
     std::vector<Object*> names;
@@ -120,7 +123,7 @@ Object* call_kernel(const PythonOp& extended, Object* function, const Value* arg
       for (size_t k = 0; k < names.size(); ++k) PyTuple_SET_ITEM(kwnames.object(), Py_ssize_t(k), Py_NewRef(names[k]));
     }
   }
-  return arguments.call(function, given, kwnames.get());
+  return arguments.call(function.object(), by_position, kwnames.get());
 }
 
 bool fits(char kind, Object* o) {
@@ -262,8 +265,7 @@ Object* python_kernel(const Op& op, KeySet keys, Value* args) {
     for_each_tensor(op, args, [&](const Tensor& t, int i) {
       if (op.args[i].is_mutated) versions.push_back(*t.version_);
     });
-  const auto function = Ref<Object>::share(extended.kernels[key]);
-  Ref<Object> result = check_result(extended, Ref<Object>::steal(call_kernel(extended, function.object(), args)));
+  Ref<Object> result = check_result(extended, Ref<Object>::steal(call_kernel(extended, key, keys, args)));
   if (!backend) return result.release();
   size_t at = 0;
   for_each_tensor(op, args, [&](Tensor& t, int i) {  // what was written around the operators counts as well

@@ -18,6 +18,7 @@ struct PythonOp {
   std::string returns;         // a letter each: T tensor, L list of tensors, i int, f float, b bool, s number, o other
   bool defined = false;        // by Python, not in the catalogue
   bool fresh_results = false;  // no result may be an argument or share its memory
+  KeySet with_keys = 0;        // keys whose callables get the set of keys as first argument
   KeySet always = 0;           // keys that calls from Python add
 };
 

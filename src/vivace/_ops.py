@@ -43,6 +43,10 @@ class OpOverload(_C._OpCall):
         """`mylib::scale`, `aten::add.Tensor`."""
         return self._name
 
+    def redispatch(self, keyset, /, *args, **kwargs):
+        """The call, with the keys of a set and no others: a kernel that was given its set calls what is below it."""
+        return self._redispatch(keyset.native, *args, **kwargs)
+
     def has_kernel_for_dispatch_key(self, key):
         """Whether a call with this key alone would run a kernel."""
         key = registry.key_of(str(key).rpartition(".")[2])

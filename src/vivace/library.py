@@ -9,6 +9,7 @@ import weakref
 from vivace._library import autograd, custom_ops, registry
 from vivace._library.custom_ops import CustomOpDef, custom_op
 from vivace._library.infer import infer_schema
+from vivace._library.keys import PLACES, DispatchKeySet
 from vivace._library.opcheck import opcheck
 from vivace._library.registry import fallthrough_kernel
 
@@ -19,6 +20,7 @@ __all__ = [
     "define",
     "fallthrough_kernel",
     "get_ctx",
+    "get_kernel",
     "impl",
     "impl_abstract",
     "infer_schema",
@@ -96,8 +98,6 @@ class Library:
         """Registers `fn` as the kernel of an operator for a dispatch key: "CPU", "Meta", "Autograd",
         "CompositeImplicitAutograd" (which is also the default) and so on.
         """
-        if with_keyset:
-            raise NotImplementedError("vivace hands no key sets to kernels written in Python")
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         qualname = self._resolve(op_name)
@@ -108,12 +108,17 @@ class Library:
                 f"This is not allowed since there's already a kernel registered from python overriding {qualname}'s "
                 f"behavior for {name} dispatch key and {self.ns} namespace."
             )
-        self._put(qualname, key, fn)
+        if with_keyset and fn is not fallthrough_kernel:
+            self._put(
+                qualname, key, lambda mask, *args, **kwargs: fn(DispatchKeySet.of_mask(mask), *args, **kwargs), "keyset"
+            )
+        else:
+            self._put(qualname, key, fn)
 
     def fallback(self, fn, dispatch_key="", *, with_keyset=False):
         """Registers `fn(op, *args, **kwargs)` for all operators that have no kernel for a dispatch key."""
         if with_keyset:
-            raise NotImplementedError("vivace hands no key sets to kernels written in Python")
+            raise NotImplementedError("vivace hands no key sets to fallbacks written in Python")
         if self.ns != "_":
             raise RuntimeError(f"Fallback can only be registered using library fragment with '_' namespace, not {self}")
         key = registry.key_of(dispatch_key or self.dispatch_key)
@@ -273,6 +278,34 @@ def register_autocast(op, device_type, cast_inputs, /, *, lib=None):
 def register_vmap(op, func=None, /, *, lib=None):
     """Refuses: vmap calls operators once for each sample, so a rule would never be used."""
     custom_ops.refuse_vmap()
+
+
+class _Kernel:
+    """What an operator runs for one key, whatever is registered later."""
+
+    def __init__(self, op, key, found):
+        self._op, self._bit, self._found = op, 1 << PLACES[key], found
+
+    def call_boxed(self, keyset, /, *args, **kwargs):
+        """Calls it with a set of keys."""
+        if self._found is None:
+            return self._op._call_original(self._bit, *args, **kwargs)
+        function, how = self._found
+        return function(keyset.native, *args, **kwargs) if how == "keyset" else function(*args, **kwargs)
+
+
+def get_kernel(op, dispatch_key):
+    """The kernel that an operator has now for a dispatch key: a kernel that takes its place may call it."""
+    from vivace._ops import overload
+
+    name = _name_of(op)
+    key = registry.key_of(getattr(dispatch_key, "name", dispatch_key))
+    if key not in PLACES:
+        raise RuntimeError(f"{key} stands for several keys; name one of {', '.join(PLACES)}")
+    found = registry.record(name).find(key)
+    if found is None and not registry.has_own(name, key):
+        raise RuntimeError(f"no kernel for {key} was registered for {name}")
+    return _Kernel(overload(name), key, found)
 
 
 def get_ctx():

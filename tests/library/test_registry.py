@@ -200,6 +200,37 @@ def test_autocast(library):
         assert call(torch.ones(1, dtype=torch.int64)).dtype is torch.int64
 
 
+def test_kernels_that_are_kept(library):
+    library.define("f(Tensor x, *, int n=1) -> Tensor")
+    call = packet(library, "f").default
+    with pytest.raises(RuntimeError, match="no kernel for CPU"):
+        torch.library.get_kernel(call, "CPU")
+    library.impl("f", lambda x, *, n=1: x + n, "CompositeExplicitAutograd")
+    first = torch.library.get_kernel(call, "CPU")
+    library.impl("f", lambda keys, x, *, n=1: first.call_boxed(keys, x, n=n) * 10, "CPU", with_keyset=True)
+    assert call(torch.ones(1), n=2).item() == 30
+    keys = _C.DispatchKeySet(_C.DispatchKey.CPU)
+    assert torch.library.get_kernel(call, _C.DispatchKey.CPU).call_boxed(keys, torch.ones(1)).item() == 20
+    with pytest.raises(RuntimeError, match="several keys"):
+        torch.library.get_kernel(call, "CompositeImplicitAutograd")
+    with pytest.raises(TypeError, match="missing"):
+        call._redispatch()
+
+
+def test_sets_of_keys():
+    key = _C.DispatchKey
+    both = _C.DispatchKeySet(key.CPU, key.ADInplaceOrView)
+    assert both == _C.DispatchKeySet(key.CPU).add(key.ADInplaceOrView) and hash(both) == hash(both.add(key.CPU))
+    assert both.native == 1 and both.remove(key.CPU).native == 0
+    assert repr(both) == "DispatchKeySet(CPU, ADInplaceOrView)"
+    x = torch.ones(1, requires_grad=True)
+    with _C._AutoDispatchBelowAutograd():
+        assert not (x * 2).requires_grad
+        with _C._ExcludeDispatchKeyGuard(both - _C.DispatchKeySet(key.CPU)):
+            assert not (x * 2).requires_grad
+    assert (x * 2).requires_grad
+
+
 def test_vmap_works_without_a_rule(library):
     library.define("f(Tensor x) -> Tensor")
     library.impl("f", lambda x: x * 2, "CPU")

@@ -35,60 +35,66 @@ class DispatchKey(Enum):
 # The native places of keys, as in runtime/dispatch/keys.h.
 BACKENDS = {"CPU": 0, "Meta": 1, "CUDA": 2, "PrivateUse1": 3}
 PLACES = {**BACKENDS, "Autograd": 8, "AutocastCPU": 12}
+_WITHOUT = [key.name for key in DispatchKey if key.name not in PLACES and not key.name.startswith("Autograd")]
 _BITS = {
-    **{name: 1 << place for name, place in PLACES.items()},
     **{key.name: 1 << PLACES["Autograd"] for key in DispatchKey if key.name.startswith("Autograd")},
+    **{name: 1 << place for name, place in PLACES.items()},
+    **{name: 1 << 32 + at for at, name in enumerate(_WITHOUT)},  # keys that are only members of sets
 }
 
 
 class DispatchKeySet:
-    """A set of keys."""
+    """A set of keys. `mask` has their native bits, and bits above these for keys that vivace does without."""
 
     def __init__(self, *keys):
-        self._keys = frozenset(keys)
+        self.mask = 0
+        for key in keys:
+            self.mask |= _BITS[key.name]
+
+    @classmethod
+    def of_mask(cls, mask):
+        made = cls()
+        made.mask = mask
+        return made
 
     @property
-    def mask(self):
-        """The native bits; keys that vivace does without have none."""
-        bits = 0
-        for key in self._keys:
-            bits |= _BITS.get(key.name, 0)
-        return bits
+    def native(self):
+        """The bits that the dispatcher knows."""
+        return self.mask & 0xFFFFFFFF
 
     def has(self, key):
-        return key in self._keys
+        return bool(self.mask & _BITS[key.name])
 
     def add(self, key):
-        return DispatchKeySet(*self._keys, key)
+        return DispatchKeySet.of_mask(self.mask | _BITS[key.name])
 
     def remove(self, key):
-        return DispatchKeySet(*(self._keys - {key}))
+        return DispatchKeySet.of_mask(self.mask & ~_BITS[key.name])
 
     def __or__(self, other):
-        return DispatchKeySet(*(self._keys | other._keys))
+        return DispatchKeySet.of_mask(self.mask | other.mask)
 
     def __and__(self, other):
-        return DispatchKeySet(*(self._keys & other._keys))
+        return DispatchKeySet.of_mask(self.mask & other.mask)
 
     def __sub__(self, other):
-        return DispatchKeySet(*(self._keys - other._keys))
+        return DispatchKeySet.of_mask(self.mask & ~other.mask)
 
     def __eq__(self, other):
-        return isinstance(other, DispatchKeySet) and self._keys == other._keys
+        return isinstance(other, DispatchKeySet) and self.mask == other.mask
 
     def __hash__(self):
-        return hash(self._keys)
+        return hash(self.mask)
 
     def __repr__(self):
-        names = [key.name for key in DispatchKey if key in self._keys]
-        return f"DispatchKeySet({', '.join(names)})"
+        return f"DispatchKeySet({', '.join(key.name for key in DispatchKey if self.has(key))})"
 
 
 class _ExcludeDispatchKeyGuard:
     """A scope in which calls of this thread don't see the keys of a set."""
 
     def __init__(self, keys):
-        self._mask = keys.mask
+        self._mask = keys.native
 
     def __enter__(self):
         self._before = _C._exclude_keys(_C._excluded_keys() | self._mask)
@@ -107,3 +113,5 @@ class _AutoDispatchBelowAutograd(_ExcludeDispatchKeyGuard):
 
 for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, _AutoDispatchBelowAutograd):
     setattr(_C, _thing.__name__, _thing)
+_C._after_autograd_keyset = DispatchKeySet.of_mask((1 << PLACES["Autograd"]) - 1)
+_C._after_ADInplaceOrView_keyset = _C._after_autograd_keyset

@@ -53,7 +53,7 @@ class Record:
             if self.kernels.get(name):
                 return self.kernels[name][-1]
         fallback = _fallbacks.get(key)
-        if fallback is None or _C._has_kernel(self.qualname, PLACES[key]):
+        if fallback is None or has_own(self.qualname, key):
             return None
         if fallback is fallthrough_kernel:
             return (None, "fallthrough")
@@ -186,6 +186,11 @@ def impl(qualname, key, function, how="kernel"):
     return undo
 
 
+def has_own(qualname, key):
+    """Whether an operator has a kernel for a native key that Python did not register."""
+    return _C._has_kernel(qualname, PLACES[key])
+
+
 def fallback(key, function):
     """Registers a kernel for all operators without one for this key; what takes it back."""
     before = _fallbacks.get(key)
@@ -198,7 +203,7 @@ def fallback(key, function):
         for name, overloads in catalogue().items():
             for overload in overloads:
                 qualname = f"aten::{name}" + (f".{overload}" if overload else "")
-                if not _C._has_kernel(qualname, PLACES[key]):
+                if not has_own(qualname, key):
                     record(qualname)
         for known in list(_records.values()):
             known.resolve()
