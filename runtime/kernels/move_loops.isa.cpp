@@ -1,6 +1,7 @@
 // The loops of move_loops.h for one instruction set.
 #include "runtime/kernels/move_loops.h"
 
+#include "runtime/kernels/isa/exchange.h"
 #include "runtime/simd/vec.h"
 
 namespace vivace {
@@ -100,23 +101,29 @@ void reverse(char* to, const char* from, int64_t n) {
   for (; i < n; ++i) out[i] = last[-i];
 }
 
-/// Exchanges the blocks of kWidth x kWidth lanes beside the diagonal, then those within each block.
-template <class T, int kWidth>
-VIVACE_INLINE void exchange(Vec<T>* rows) {
+/// Rows of which one element after the other stands side by side in `to`.
+template <class T>
+void interleave(T* to, const char* from, int64_t from_step, int64_t rows, int64_t columns) {
   constexpr int kN = lanes<T>;
-  Index<T> low{}, high{};
-  for (int l = 0; l < kN; ++l) {
-    low[l] = l & kWidth ? kN + l - kWidth : l;
-    high[l] = l & kWidth ? kN + l : l + kWidth;
+  Index<T> row[kN], column[kN];  // of the elements of `rows` vectors
+  for (int64_t i = 0; i < rows * kN; ++i) {
+    row[i / kN][i % kN] = i % rows;
+    column[i / kN][i % kN] = i / rows;
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < kN; ++i) {
-    if (i & kWidth) continue;
-    const Vec<T> a = rows[i], b = rows[i + kWidth];
-    rows[i] = __builtin_shuffle(a, b, low);
-    rows[i + kWidth] = __builtin_shuffle(a, b, high);
+  const auto source = [&](int64_t r) { return reinterpret_cast<const T*>(from + r * from_step); };
+  int64_t c = 0;
+  for (; c + kN <= columns; c += kN) {
+    Vec<T> block[kN];
+    for (int64_t r = 0; r < rows; ++r) block[r] = load(source(r) + c);
+    for (int64_t j = 0; j < rows; ++j) {
+      Vec<T> mixed = __builtin_shuffle(block[0], column[j]);
+      for (int64_t r = 1; r < rows && from_step; ++r)
+        mixed = where(row[j] == T(r), __builtin_shuffle(block[r], column[j]), mixed);
+      store(to + c * rows + j * kN, mixed);
+    }
   }
-  if constexpr (kWidth > 1) exchange<T, kWidth / 2>(rows);
+  for (; c < columns; ++c)
+    for (int64_t r = 0; r < rows; ++r) to[c * rows + r] = source(r)[c];
 }
 
 template <class T>
@@ -128,6 +135,8 @@ void transpose(char* to, int64_t to_step, const char* from, int64_t from_step, i
         reinterpret_cast<T*>(to + c * to_step)[r] = reinterpret_cast<const T*>(from + r * from_step)[c];
     return;
   }
+  if (rows < kN / 2 && to_step == rows * int64_t(sizeof(T)))
+    return interleave(reinterpret_cast<T*>(to), from, from_step, rows, columns);
   for (int64_t r = 0; r < rows; r += kN)
     for (int64_t c = 0; c < columns; c += kN) {
       const int64_t height = rows - r < kN ? rows - r : kN, width = columns - c < kN ? columns - c : kN;
@@ -137,12 +146,12 @@ void transpose(char* to, int64_t to_step, const char* from, int64_t from_step, i
       if (height == kN && width == kN) {
 #pragma GCC unroll 16
         for (int i = 0; i < kN; ++i) block[i] = load(reinterpret_cast<const T*>(source + i * from_step));
-        exchange<T, kN / 2>(block);
+        exchange<T>(block);
 #pragma GCC unroll 16
         for (int i = 0; i < kN; ++i) store(reinterpret_cast<T*>(target + i * to_step), block[i]);
       } else {
         for (int i = 0; i < height; ++i) block[i] = load(reinterpret_cast<const T*>(source + i * from_step), width);
-        exchange<T, kN / 2>(block);
+        exchange<T>(block);
         for (int i = 0; i < width; ++i) store(reinterpret_cast<T*>(target + i * to_step), block[i], height);
       }
     }

@@ -24,9 +24,18 @@ def test_flip(module, dtype):
 @pytest.mark.parametrize("dtype", ["int16", "float32", "float64"])
 def test_transposed_copy(module, dtype):
     for rows in LENGTHS:
-        for columns in (1, 5, 16, 35):
+        for columns in (1, 2, 3, 5, 16, 35, 100):
             x = np.arange(2 * rows * columns).astype(dtype).reshape(2, rows, columns)
             np.testing.assert_array_equal(module.tensor(x).mT.contiguous().numpy(), x.swapaxes(1, 2))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "float32", "float64"])
+def test_repeated_elements(module, dtype):
+    x = np.arange(600).astype(dtype).reshape(2, 300)
+    for times in (1, 2, 3, 5, 7, 8, 16, 20):
+        for dim in (0, 1):
+            got = module.tensor(x).repeat_interleave(times, dim)
+            np.testing.assert_array_equal(got.numpy(), np.repeat(x, times, dim))
 
 
 @pytest.mark.parametrize("source", ["float32", "float64", "int32", "int64", "uint8", "bool"])

@@ -1,6 +1,7 @@
 // The loops of fft.h for one instruction set.
 #include "runtime/kernels/isa/fft.h"
 
+#include "runtime/kernels/isa/exchange.h"
 #include "runtime/kernels/isa/fft_passes.h"
 
 namespace vivace {
@@ -16,7 +17,7 @@ void rows(const dense::FftPasses<T>& passes, const T* from, int64_t from_step, T
   for (int64_t k = 0; k < n; k += kN) {
 #pragma GCC unroll 16
     for (int i = 0; i < kN; ++i) block[i] = i < lines ? load(from + i * from_step + k, n - k) : Vec<T>{};
-    transpose<1, T>(block);
+    exchange<T>(block);
     if (n - k >= kN) {
 #pragma GCC unroll 16
       for (int i = 0; i < kN; ++i) x[k + (is_inverse ? i ^ 1 : i)] = block[i];
@@ -33,7 +34,7 @@ void rows(const dense::FftPasses<T>& passes, const T* from, int64_t from_step, T
     } else {
       for (int i = 0; i < n - k; ++i) block[i] = scale * y[(k + i) ^ int64_t(is_inverse)];
     }
-    transpose<1, T>(block);
+    exchange<T>(block);
 #pragma GCC unroll 16
     for (int i = 0; i < kN; ++i)
       if (i < lines) store(to + i * to_step + k, block[i], n - k);
@@ -80,8 +81,8 @@ void line(const dense::FftSplit<T>& split, const T* from, T* to, bool is_inverse
       im[i] = z.im;
     }
     for (int64_t i = left; i < kN; ++i) re[i] = im[i] = Vec<T>{};
-    transpose<1, T>(re);
-    transpose<1, T>(im);
+    exchange<T>(re);
+    exchange<T>(im);
     Pair<T> a[kN], b[kN];
     for (int64_t i = 0; i < parts; ++i) a[i] = {re[i], im[i]};
     const Pair<T>* const result = transformed(split.across, a, b);

@@ -165,26 +165,5 @@ Pair<T>* transformed(const dense::FftPasses<T>& passes, Pair<T>* x, Pair<T>* y) 
   return x;
 }
 
-/// Columns become rows.
-template <int kStep = 1, class T>
-VIVACE_INLINE void transpose(Vec<T>* rows) {
-  constexpr int kN = lanes<T>;
-  if constexpr (kStep < kN) {
-    Index<T> low{}, high{};
-    for (int l = 0; l < kN; ++l) {
-      low[l] = l & kStep ? l - kStep + kN : l;
-      high[l] = l & kStep ? l + kN : l + kStep;
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < kN; ++i)
-      if (!(i & kStep)) {
-        const Vec<T> a = rows[i], b = rows[i + kStep];
-        rows[i] = __builtin_shuffle(a, b, low);
-        rows[i + kStep] = __builtin_shuffle(a, b, high);
-      }
-    transpose<2 * kStep, T>(rows);
-  }
-}
-
 }  // namespace
 }  // namespace vivace
