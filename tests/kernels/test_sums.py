@@ -59,3 +59,10 @@ def test_gradients_of_products_out_of_range() -> None:
     t = torch.tensor([[1e200, 1e150, 2.0], [1e-200, 1e-150, 0.5]], dtype=torch.float64, requires_grad=True)
     t.prod(1).sum().backward()
     np.testing.assert_allclose(t.grad.numpy(), [[2e150, 2e200, inf], [5e-151, 5e-201, 0]], 1e-12)
+    single = torch.tensor([[1e30, 1e20, 2.0], [1e-30, 1e-20, 0.5], [1.0, 2.0, 3.0]], requires_grad=True)
+    single.prod(1).sum().backward()
+    assert single.grad.dtype == torch.float32
+    np.testing.assert_allclose(single.grad.numpy(), [[2e20, 2e30, inf], [5e-21, 5e-31, 0], [6, 3, 2]], 1e-6)
+    row = torch.tensor([1e30, 1e20, 2.0], requires_grad=True)
+    row.prod().backward()
+    np.testing.assert_allclose(row.grad.numpy(), [2e20, 2e30, inf], 1e-6)

@@ -4,6 +4,7 @@
 #include "generated/formulas/reduce/extremes.h"
 #include "generated/formulas/reduce/moments.h"
 #include "generated/formulas/reduce/sums.h"
+#include "generated/ops/factory/convert.h"
 #include "generated/ops/factory/fresh.h"
 #include "generated/ops/index/gather.h"
 #include "generated/ops/index/join.h"
@@ -98,12 +99,24 @@ bool divides_well(Tensor& product) {
 }
 TensorRef conj_of(Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : TensorRef::share(&t); }
 
+/// The gradient by self of its product y by a division; null where that loses digits. What float cannot hold, double
+/// often can: product(Float64) makes y anew. g and y spread over self.
+template <class F>
+TensorRef by_division(Tensor& g, Tensor& self, Tensor& y, F&& product) {
+  if (divides_well(y)) return ops::div_Tensor(*ops::mul_Tensor(*conj_of(y), g), *conj_of(self));
+  if (self.dtype() != DType::Float32 || y.dtype() != DType::Float32) return {};
+  const TensorRef wide = product(DType::Float64);
+  if (!divides_well(*wide)) return {};
+  const TensorRef grad = ops::div_Tensor(*ops::mul_Tensor(*wide, g), *ops::to_dtype(self, DType::Float64));
+  return ops::to_dtype(*grad, DType::Float32);
+}
+
 }  // namespace
 
 TensorRef prod_backward(Tensor& g, Tensor& self, Tensor& y) {
   if (self.dim() == 0) return TensorRef::share(&g);
   if (self.numel() == 0) return ops::zeros_like(self);
-  if (divides_well(y)) return ops::div_Tensor(*ops::mul_Tensor(*conj_of(y), g), *conj_of(self));
+  if (TensorRef grad = by_division(g, self, y, [&](DType t) { return ops::prod(self, t); })) return grad;
   const TensorRef flat = ops::reshape(self, Dims{-1});
   const TensorRef others = ops::reshape(*others_product(*flat, 0), self.sizes());
   return ops::mul_Tensor(*conj_of(*others), g);
@@ -111,12 +124,11 @@ TensorRef prod_backward(Tensor& g, Tensor& self, Tensor& y) {
 TensorRef prod_dim_backward(Tensor& g, Tensor& self, Tensor& y, int64_t dim, bool keepdim) {
   if (self.dim() == 0) return TensorRef::share(&g);
   if (self.numel() == 0) return ops::zeros_like(self);
-  if (divides_well(y)) {
-    const TensorRef total = ops::mul_Tensor(*conj_of(y), g);
-    return ops::div_Tensor(*restored(*total, self.dim(), IntList(&dim, 1), keepdim), *conj_of(self));
-  }
-  const TensorRef others = others_product(self, dim);
-  return ops::mul_Tensor(*conj_of(*others), *restored(g, self.dim(), IntList(&dim, 1), keepdim));
+  const auto spread = [&](Tensor& t) { return restored(t, self.dim(), IntList(&dim, 1), keepdim); };
+  const TensorRef wide_g = spread(g);
+  const auto product = [&](DType t) { return ops::prod_dim_int(self, dim, true, t); };
+  if (TensorRef grad = by_division(*wide_g, self, *spread(y), product)) return grad;
+  return ops::mul_Tensor(*conj_of(*others_product(self, dim)), *wide_g);
 }
 
 TensorRef vector_norm_backward(Tensor& g, Tensor& self, Tensor& y, const Scalar& ord, DimList dim, bool keepdim) {
