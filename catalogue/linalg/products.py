@@ -10,7 +10,7 @@ mm = op(
     kernel="mm",
     out=True,
     autocast="lower",
-    grad=lambda g, self, mat2, needs: cpp.mm_backward(g, self, mat2, needs),
+    grad=lambda g, self, mat2: (cpp.times_adjoint(g, mat2), cpp.adjoint_times(self, g)),
     ref=np.matmul,
     samples=lambda s: [
         s(s.t(3, 4), s.t(4, 5)),
@@ -29,7 +29,7 @@ bmm = op(
     kernel="bmm",
     out=True,
     autocast="lower",
-    grad=lambda g, self, mat2, needs: cpp.mm_backward(g, self, mat2, needs),
+    grad=lambda g, self, mat2: (cpp.times_adjoint(g, mat2), cpp.adjoint_times(self, g)),
     ref=np.matmul,
     samples=lambda s: [
         s(s.t(2, 3, 4), s.t(2, 4, 5)),
@@ -43,7 +43,7 @@ mv = op(
     "mv(Tensor self, Tensor vec) -> Tensor",
     kernel="mv",
     out=True,
-    grad=lambda g, self, vec, needs: cpp.mv_backward(g, self, vec, needs),
+    grad=lambda g, self, vec: (cpp.mv_self_backward(g, vec), cpp.mv_vec_backward(g, self)),
     ref=np.matmul,
     samples=lambda s: [s(s.t(3, 4), s.t(4)), s(s.t(4, 3, permuted=True), s.t(3)), s(s.t(3, 0), s.t(0))],
     doc="The product of a matrix and a vector.",
@@ -53,7 +53,7 @@ dot = op(
     "dot(Tensor self, Tensor tensor) -> Tensor",
     kernel="dot",
     out=True,
-    grad=lambda g, self, tensor, needs: cpp.dot_backward(g, self, tensor, needs),
+    grad=lambda g, self, tensor: (cpp.times_conj(g, tensor), cpp.times_conj(g, self)),
     ref=np.dot,
     samples=lambda s: [s(s.t(5), s.t(5)), s(s.t(100), s.t(100)), s(s.t(0), s.t(0))],
     doc="The sum of the products of two vectors.",
@@ -63,7 +63,7 @@ vdot = op(
     "vdot(Tensor self, Tensor other) -> Tensor",
     kernel="vdot",
     out=True,
-    grad=lambda g, self, other, needs: cpp.vdot_backward(g, self, other, needs),
+    grad=lambda g, self, other: (cpp.conj_times(g, other), g * self),
     ref=np.vdot,
     samples=lambda s: [s(s.t(5), s.t(5)), s(s.t(5, dtype="complex128"), s.t(5, dtype="complex128"))],
     doc="The dot product with the conjugate of the first vector.",
@@ -75,7 +75,11 @@ addmm = op(
     inplace=True,
     out=True,
     autocast="lower",
-    grad=lambda g, mat1, mat2, beta, alpha, needs: cpp.addmm_backward(g, mat1, mat2, beta, alpha, needs),
+    grad=lambda g, mat1, mat2, beta, alpha: (
+        cpp.scaled(g, beta),
+        cpp.scaled_times_adjoint(g, mat2, alpha),
+        cpp.scaled_adjoint_times(mat1, g, alpha),
+    ),
     samples=lambda s: [
         s(s.t(3, 5), s.t(3, 4), s.t(4, 5)),
         s(s.t(5), s.t(3, 4), s.t(4, 5), beta=0.5, alpha=2),
@@ -90,7 +94,11 @@ addmv = op(
     kernel="addmv",
     inplace=True,
     out=True,
-    grad=lambda g, mat, vec, beta, alpha, needs: cpp.addmv_backward(g, mat, vec, beta, alpha, needs),
+    grad=lambda g, mat, vec, beta, alpha: (
+        cpp.scaled(g, beta),
+        cpp.addmv_mat_backward(g, vec, alpha),
+        cpp.addmv_vec_backward(g, mat, alpha),
+    ),
     samples=lambda s: [s(s.t(3), s.t(3, 4), s.t(4)), s(s.t(), s.t(3, 4), s.t(4), beta=0.5, alpha=2)],
     doc="beta * self + alpha * (mat @ vec).",
 )
@@ -101,7 +109,11 @@ baddbmm = op(
     inplace=True,
     out=True,
     autocast="lower",
-    grad=lambda g, batch1, batch2, beta, alpha, needs: cpp.addmm_backward(g, batch1, batch2, beta, alpha, needs),
+    grad=lambda g, batch1, batch2, beta, alpha: (
+        cpp.scaled(g, beta),
+        cpp.scaled_times_adjoint(g, batch2, alpha),
+        cpp.scaled_adjoint_times(batch1, g, alpha),
+    ),
     samples=lambda s: [
         s(s.t(2, 3, 5), s.t(2, 3, 4), s.t(2, 4, 5)),
         s(s.t(3, 1), s.t(2, 3, 4), s.t(2, 4, 5), beta=0.5, alpha=2),
@@ -115,7 +127,11 @@ addbmm = op(
     inplace=True,
     out=True,
     autocast="lower",
-    grad=lambda g, batch1, batch2, beta, alpha, needs: cpp.addbmm_backward(g, batch1, batch2, beta, alpha, needs),
+    grad=lambda g, batch1, batch2, beta, alpha: (
+        cpp.scaled(g, beta),
+        cpp.addbmm_batch1_backward(g, batch2, alpha),
+        cpp.addbmm_batch2_backward(g, batch1, alpha),
+    ),
     samples=lambda s: [
         s(s.t(3, 5), s.t(2, 3, 4), s.t(2, 4, 5)),
         s(s.t(5), s.t(2, 3, 4), s.t(2, 4, 5), beta=0.5, alpha=2),
@@ -175,7 +191,11 @@ linear = op(
     kernel="linear",
     namespace="nn.functional",
     autocast="lower",
-    grad=lambda g, input, weight, needs: cpp.linear_backward(g, input, weight, needs),
+    grad=lambda g, input, weight: (
+        cpp.linear_input_backward(g, weight),
+        cpp.linear_weight_backward(g, input),
+        cpp.linear_bias_backward(g),
+    ),
     samples=lambda s: [
         s(s.t(4, 3), s.t(5, 3), s.t(5)),
         s(s.t(4, 3), s.t(5, 3)),

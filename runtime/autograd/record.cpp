@@ -4,6 +4,7 @@
 // of tensors and several outputs. record_in_place and record_out serve what writes to its arguments.
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
@@ -272,6 +273,19 @@ Object* record_call(const Op& op, KeySet keys, Value* args) {
 Object* record_unary(const Op& op, KeySet keys, Value* args) { return record_leading_tensors<1>(op, keys, args); }
 Object* record_binary(const Op& op, KeySet keys, Value* args) { return record_leading_tensors<2>(op, keys, args); }
 
+namespace {
+struct Layout {
+  Dims sizes, strides;
+  int64_t offset;
+
+  explicit Layout(const Tensor& t) : sizes(t.sizes()), strides(t.strides()), offset(t.storage_offset()) {}
+  bool operator==(const Layout& o) const {
+    return std::ranges::equal(IntList(sizes), IntList(o.sizes)) &&
+           std::ranges::equal(IntList(strides), IntList(o.strides)) && offset == o.offset;
+  }
+};
+}  // namespace
+
 Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   Tensor& self = *args[0].tensor;
   const KeySet below = (keys & kBelow) | bit(Key::Watched);  // what requires grad may have been saved as an alias
@@ -300,7 +314,13 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
     }
   save_arguments(info, args, *node, present);
   args[0] = self_value;
+  std::optional<Layout> before;
+  if (self.base) before.emplace(self);
   auto owner = Ref<Object>::steal(redispatch(op, below, args));
+  if (before && *before != Layout(self)) {  // transpose_ and its like write nothing: the root stays what it was
+    regenerate_view(self);
+    return owner.release();
+  }
   rebase_history(self, *node);
   Tensor* results[] = {&self};
   save_results(info, results, *node, present);

@@ -25,6 +25,8 @@ bool runs_directly(const Tensor& a, const Tensor& b) {
   return !tls.grad_mode && !is_complex(a.dtype()) && is_plain(a) && is_plain(b) && a.dtype() == b.dtype();
 }
 
+}  // namespace
+
 /// a @ b.mH and a.mH @ b, for matrices and for batches of them.
 TensorRef times_adjoint(Tensor& a, Tensor& b) {
   if (runs_directly(a, b)) {
@@ -62,80 +64,54 @@ TensorRef adjoint_times(Tensor& a, Tensor& b) {
   return a.dim() == 2 ? ops::mm(*adjoint, b) : ops::bmm(*adjoint, b);
 }
 
-/// t * conj(s), t itself for s = 1.
-TensorRef scaled(TensorRef t, const Scalar& s) {
-  if (s == 1.0) return t;
-  return ops::mul_Scalar(*t, s.is_complex() ? Scalar(s.f, -s.imag) : s);
-}
-
+namespace {
 TensorRef conj(Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : TensorRef::share(&t); }
-
 }  // namespace
 
-// ---- mm, bmm, mv, dot
+// ---- mv, dot, vdot
 
-std::tuple<TensorRef, TensorRef> mm_backward(Tensor& g, Tensor& self, Tensor& mat2, Needs needs) {
-  TensorRef a, b;
-  if (wants(needs, 0)) a = times_adjoint(g, mat2);
-  if (wants(needs, 1)) b = adjoint_times(self, g);
-  return {std::move(a), std::move(b)};
+TensorRef mv_self_backward(Tensor& g, Tensor& vec) {
+  TensorRef column = ops::unsqueeze(g, 1), row = ops::unsqueeze(vec, 0), conjugate = conj(*row);
+  return ops::mul_Tensor(*column, *conjugate);
 }
 
-std::tuple<TensorRef, TensorRef> mv_backward(Tensor& g, Tensor& self, Tensor& vec, Needs needs) {
-  TensorRef a, b;
-  if (wants(needs, 0)) {
-    TensorRef column = ops::unsqueeze(g, 1), row = ops::unsqueeze(vec, 0), conjugate = conj(*row);
-    a = ops::mul_Tensor(*column, *conjugate);
-  }
-  if (wants(needs, 1)) {
-    TensorRef adjoint = ops::mH(self);
-    b = ops::mv(*adjoint, g);
-  }
-  return {std::move(a), std::move(b)};
+TensorRef mv_vec_backward(Tensor& g, Tensor& self) {
+  TensorRef adjoint = ops::mH(self);
+  return ops::mv(*adjoint, g);
 }
 
-std::tuple<TensorRef, TensorRef> dot_backward(Tensor& g, Tensor& self, Tensor& tensor, Needs needs) {
-  TensorRef a, b;
-  if (wants(needs, 0)) a = ops::mul_Tensor(g, *conj(tensor));
-  if (wants(needs, 1)) b = ops::mul_Tensor(g, *conj(self));
-  return {std::move(a), std::move(b)};
-}
-
-std::tuple<TensorRef, TensorRef> vdot_backward(Tensor& g, Tensor& self, Tensor& other, Needs needs) {
-  TensorRef a, b;
-  if (wants(needs, 0)) a = ops::mul_Tensor(*conj(g), other);
-  if (wants(needs, 1)) b = ops::mul_Tensor(g, self);
-  return {std::move(a), std::move(b)};
-}
+TensorRef times_conj(Tensor& g, Tensor& t) { return ops::mul_Tensor(g, *conj(t)); }
+TensorRef conj_times(Tensor& g, Tensor& t) { return ops::mul_Tensor(*conj(g), t); }
 
 // ---- products with an added tensor
 
-std::tuple<TensorRef, TensorRef, TensorRef> addmm_backward(Tensor& g, Tensor& mat1, Tensor& mat2, const Scalar& beta,
-                                                           const Scalar& alpha, Needs needs) {
-  TensorRef s, a, b;
-  if (wants(needs, 0)) s = scaled(TensorRef::share(&g), beta);
-  if (wants(needs, 1)) a = scaled(times_adjoint(g, mat2), alpha);
-  if (wants(needs, 2)) b = scaled(adjoint_times(mat1, g), alpha);
-  return {std::move(s), std::move(a), std::move(b)};
+TensorRef scaled_times_adjoint(Tensor& a, Tensor& b, const Scalar& alpha) {
+  return scaled(*times_adjoint(a, b), alpha);
+}
+TensorRef scaled_adjoint_times(Tensor& a, Tensor& b, const Scalar& alpha) {
+  return scaled(*adjoint_times(a, b), alpha);
 }
 
-std::tuple<TensorRef, TensorRef, TensorRef> addmv_backward(Tensor& g, Tensor& mat, Tensor& vec, const Scalar& beta,
-                                                           const Scalar& alpha, Needs needs) {
-  TensorRef s;
-  if (wants(needs, 0)) s = scaled(TensorRef::share(&g), beta);
-  auto [a, b] = mv_backward(g, mat, vec, needs >> 1);
-  if (a) a = scaled(std::move(a), alpha);
-  if (b) b = scaled(std::move(b), alpha);
-  return {std::move(s), std::move(a), std::move(b)};
+TensorRef addmv_mat_backward(Tensor& g, Tensor& vec, const Scalar& alpha) {
+  return scaled(*mv_self_backward(g, vec), alpha);
+}
+TensorRef addmv_vec_backward(Tensor& g, Tensor& mat, const Scalar& alpha) {
+  return scaled(*mv_vec_backward(g, mat), alpha);
 }
 
-std::tuple<TensorRef, TensorRef, TensorRef> addbmm_backward(Tensor& g, Tensor& batch1, Tensor& batch2,
-                                                            const Scalar& beta, const Scalar& alpha, Needs needs) {
-  const int64_t sizes[] = {batch1.sizes()[0], g.sizes()[0], g.sizes()[1]};
-  TensorRef wide = ops::expand(g, sizes, false);
-  auto [s, a, b] = addmm_backward(*wide, batch1, batch2, beta, alpha, needs & ~Needs(1));
-  if (wants(needs, 0)) s = scaled(TensorRef::share(&g), beta);
-  return {std::move(s), std::move(a), std::move(b)};
+namespace {
+/// The gradient of a sum over a batch, once for each of its matrices.
+TensorRef for_each_of(Tensor& g, const Tensor& batch) {
+  const int64_t sizes[] = {batch.sizes()[0], g.sizes()[0], g.sizes()[1]};
+  return ops::expand(g, sizes, false);
+}
+}  // namespace
+
+TensorRef addbmm_batch1_backward(Tensor& g, Tensor& batch2, const Scalar& alpha) {
+  return scaled_times_adjoint(*for_each_of(g, batch2), batch2, alpha);
+}
+TensorRef addbmm_batch2_backward(Tensor& g, Tensor& batch1, const Scalar& alpha) {
+  return scaled_adjoint_times(batch1, *for_each_of(g, batch1), alpha);
 }
 
 // ---- linear
@@ -158,46 +134,43 @@ TensorRef column_sums(const Tensor& g, int64_t rows, int64_t cols) {
 
 }  // namespace
 
-std::tuple<TensorRef, TensorRef, TensorRef> linear_backward(Tensor& g, Tensor& input, Tensor& weight, Needs needs) {
-  TensorRef x, w, b;
-  const bool is_matrix = weight.dim() == 2 && input.dim() >= 2;
-  if (is_matrix && runs_directly(input, weight) && is_plain(g)) {
-    TensorRef keep_g, keep_x;
+TensorRef linear_input_backward(Tensor& g, Tensor& weight) {
+  if (weight.dim() == 1) return ops::mul_Tensor(*ops::unsqueeze(g, -1), *conj(weight));
+  if (g.dim() < 2 || !runs_directly(g, weight)) return ops::matmul(g, *conj(weight));
+  TensorRef keep;
+  const kernels::Matrix flat = kernels::flat_matrix(g, keep);
+  const int64_t columns = weight.sizes()[1];
+  Dims sizes(g.sizes());
+  sizes[sizes.n - 1] = columns;
+  TensorRef x = empty(sizes, g.dtype());
+  kernels::gemm(g.dtype(), flat, kernels::matrix(weight), {x->raw(), flat.rows, columns, columns, 1});
+  return x;
+}
+
+TensorRef linear_weight_backward(Tensor& g, Tensor& input) {
+  if (g.dim() < input.dim()) return ops::mul_Tensor(*ops::unsqueeze(g, -1), *conj(input));  // of a weight with one dim
+  const int64_t outputs = g.sizes().back(), columns = input.sizes().back();
+  if (g.dim() >= 2 && runs_directly(g, input)) {
+    TensorRef keep_g, keep_x, w = empty({outputs, columns}, g.dtype());
     const kernels::Matrix flat = kernels::flat_matrix(g, keep_g);
-    if (wants(needs, 0)) {
-      x = empty(input.sizes(), input.dtype());
-      kernels::gemm(g.dtype(), flat, kernels::matrix(weight),
-                    {x->raw(), flat.rows, weight.sizes()[1], weight.sizes()[1], 1});
-    }
-    if (wants(needs, 1)) {
-      w = empty(weight.sizes(), weight.dtype());
-      kernels::Matrix in = kernels::flat_matrix(input, keep_x);
-      in.rows = flat.rows;
-      kernels::gemm(g.dtype(), flat.transposed(), in, kernels::matrix(*w));
-    }
-    if (wants(needs, 2)) {
-      const bool sums = (g.dtype() == DType::Float32 || g.dtype() == DType::Float64) && flat.col_stride == 1 &&
-                        flat.row_stride == flat.cols;
-      b = sums ? column_sums(g, flat.rows, flat.cols) : TensorRef::share(&g);
-    }
-    return {std::move(x), std::move(w), std::move(b)};
+    kernels::Matrix in = kernels::flat_matrix(input, keep_x);
+    in.rows = flat.rows;
+    kernels::gemm(g.dtype(), flat.transposed(), in, kernels::matrix(*w));
+    return w;
   }
-  if (wants(needs, 2)) b = TensorRef::share(&g);
-  if (weight.dim() == 1) {
-    TensorRef column = ops::unsqueeze(g, -1);
-    if (wants(needs, 0)) x = ops::mul_Tensor(*column, *conj(weight));
-    if (wants(needs, 1)) w = ops::mul_Tensor(*column, *conj(input));
-    return {std::move(x), std::move(w), std::move(b)};
+  const int64_t rows = count(input.sizes().first(size_t(input.dim() - 1)));
+  const int64_t g_sizes[] = {rows, outputs}, x_sizes[] = {rows, columns};
+  TensorRef flat_g = ops::reshape(g, g_sizes), flat_x = ops::reshape(input, x_sizes);
+  return ops::mm(*ops::t(*flat_g), *conj(*flat_x));
+}
+
+TensorRef linear_bias_backward(Tensor& g) {
+  if (g.dim() >= 2 && g.is_contiguous() && runs_directly(g, g) &&
+      (g.dtype() == DType::Float32 || g.dtype() == DType::Float64)) {
+    const int64_t columns = g.sizes().back();
+    return column_sums(g, columns ? g.numel() / columns : 0, columns);
   }
-  if (wants(needs, 0)) x = ops::matmul(g, *conj(weight));
-  if (wants(needs, 1)) {
-    const int64_t rows = count(input.sizes().first(size_t(input.dim() - 1)));
-    const int64_t g_sizes[] = {rows, weight.sizes()[0]}, x_sizes[] = {rows, weight.sizes()[1]};
-    TensorRef flat_g = ops::reshape(g, g_sizes), flat_x = ops::reshape(input, x_sizes);
-    TensorRef columns = ops::t(*flat_g), rows_conj = conj(*flat_x);
-    w = ops::mm(*columns, *rows_conj);
-  }
-  return {std::move(x), std::move(w), std::move(b)};
+  return TensorRef::share(&g);
 }
 
 }  // namespace vivace::formulas

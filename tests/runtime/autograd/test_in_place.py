@@ -256,3 +256,47 @@ def test_a_write_through_a_view_of_what_needs_no_gradient_saves_for_the_root():
         root.sum().backward()
         inside = torch.tensor([5.0, 7.0])[index] * torch.tensor([1.0, 2.0])[index] * 2
         assert w.grad.tolist() == [inside.sum().item()]
+
+
+@pytest.mark.parametrize(
+    "move", ["transpose_(0, 1)", "t_()", "unsqueeze_(0)", "swapaxes_(0, -1)", "as_strided_((2, 2), (1, 2))"]
+)
+def test_views_that_are_laid_out_anew_before_they_are_changed(move):
+    """Such operators write nothing: what follows reaches the base as its own layout has it."""
+    x = torch.arange(1.0, 7.0).reshape(2, 3).requires_grad_()
+    base = x * 1
+    view = base.view_as(base)
+    eval("view." + move)
+    places = torch.arange(6).reshape(2, 3)
+    eval("places." + move)
+    view.mul_(view.detach() * 2)
+    reached = torch.zeros(6, dtype=torch.bool).index_fill(0, places.reshape(-1), True).reshape(2, 3)
+    assert torch.equal(base, torch.where(reached, 2 * x * x, x))
+    (base * base).sum().backward()
+    assert torch.equal(x.grad, torch.where(reached, 8 * x**3, 2 * x))
+
+
+FROZEN = {
+    "mm": lambda w, v: w @ v[:, None],
+    "mv": lambda w, v: w @ v,
+    "dot": lambda w, v: w[0] @ v,
+    "bmm": lambda w, v: torch.bmm(w[None], v[None, :, None]),
+    "addmm": lambda w, v: torch.addmm(torch.ones(3, 1), w, v[:, None]),
+    "addmv": lambda w, v: torch.addmv(torch.ones(3), w, v),
+    "baddbmm": lambda w, v: torch.baddbmm(torch.ones(1, 3, 1), w[None], v[None, :, None]),
+    "addbmm": lambda w, v: torch.addbmm(torch.ones(3, 1), w[None], v[None, :, None]),
+    "linear": lambda w, v: torch.nn.functional.linear(v[None], w),
+    "linear's weight": lambda w, v: torch.nn.functional.linear(w, v[None]),
+    "einsum": lambda w, v: torch.einsum("ij,j->i", w, v),
+}
+
+
+@pytest.mark.parametrize("name", FROZEN)
+def test_products_save_only_what_their_gradients_need(name):
+    """With one operand frozen, the other one may be changed, or let go of."""
+    w, x = torch.arange(12.0).reshape(3, 4), torch.arange(1.0, 5.0).requires_grad_()
+    v = x * 1
+    product = FROZEN[name](w, v)
+    v.tanh_()
+    product.sum().backward()
+    assert torch.equal(x.grad, w[0] if name == "dot" else w.sum(0))
