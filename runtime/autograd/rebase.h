@@ -11,6 +11,13 @@ void rebase_history(Tensor& self, Node& node, uint32_t nr = 0);
 /// A view that a custom Function returned: in-place operations would go around the user's backward.
 inline bool is_function_view(const Tensor& t) { return t.extra && t.extra->from_function; }
 [[noreturn]] void refuse_function_view(const Tensor& t);
+/// While CopySlices runs the node of the op that wrote: the way that what this saved of its result takes, by the root.
+struct WrittenSlice {
+  const Node* node = nullptr;
+  Edge edge;
+};
+extern thread_local WrittenSlice written_slice;
+
 /// Of a root's CopySlices: the node of the op that wrote through a view; null for other nodes.
 Node* written_by(Node& node);
 

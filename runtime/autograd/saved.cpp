@@ -2,9 +2,13 @@
 #include "runtime/autograd/apply.h"
 #include "runtime/autograd/explain.h"
 #include "runtime/autograd/grad.h"
+#include "runtime/autograd/rebase.h"
 #include "runtime/core/tensor_object.h"
 
 namespace vivace {
+
+thread_local WrittenSlice written_slice;
+
 namespace {
 
 void identity_apply(Node&, Tensor* const* grads, Tensor** out, Needs) { out[0] = share(grads[0]); }
@@ -24,7 +28,8 @@ int edge_of(const NodeInfo& info, int k) {
 /// The value on the graph that is being made: with the history that it had when it was saved.
 TensorRef reconnected(Node& node, int k, Tensor& t) {
   const NodeInfo& info = *node.info;
-  if (info.saves[k].from == SaveFrom::Result) return with_edge(t, Edge(&node, info.saves[k].index));
+  if (info.saves[k].from == SaveFrom::Result)
+    return with_edge(t, written_slice.node == &node ? written_slice.edge : Edge(&node, info.saves[k].index));
   const int e = edge_of(info, k);
   if (e < 0) return TensorRef::share(&t);
   const Edge edge = node.edges()[e];

@@ -123,6 +123,20 @@ class SelfBefore {
   Ref<Node> view_;
 };
 
+/// The same for what it saved of its result: that is a slice of the root as it became.
+class SelfAfter {
+ public:
+  SelfAfter(const Node& function, Ref<Node> view) : view_(std::move(view)), before_(written_slice) {
+    written_slice = {&function, Edge(view_.get(), 0)};
+  }
+  ~SelfAfter() { written_slice = before_; }
+  SelfAfter(const SelfAfter&) = delete;
+
+ private:
+  Ref<Node> view_;
+  WrittenSlice before_;
+};
+
 constexpr int kFunction = 2 * kGeometrySaves;  // the saved value that holds the op's own node
 
 void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs needs) {
@@ -146,6 +160,8 @@ void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs nee
   std::optional<SelfBefore> self_before;
   if (through && tls.grad_mode && node.edges()[0])
     self_before.emplace(function, as_strided_node(node.edges()[0], base, view, *slice_grad));
+  std::optional<SelfAfter> self_after;
+  if (tls.grad_mode) self_after.emplace(function, as_strided_node(Edge(&node, 0), base, view, *slice_grad));
   function.info->apply(function, incoming, reinterpret_cast<Tensor**>(results.data()),
                        through ? needs | 1 : needs >> 1);
   if (through) inner = std::move(results[0]);

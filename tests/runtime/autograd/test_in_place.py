@@ -300,3 +300,19 @@ def test_products_save_only_what_their_gradients_need(name):
     v.tanh_()
     product.sum().backward()
     assert torch.equal(x.grad, w[0] if name == "dot" else w.sum(0))
+
+
+@pytest.mark.parametrize("op", ["exp", "tanh", "sigmoid", "sqrt"])
+def test_second_derivatives_of_writes_to_views_that_save_their_result(op):
+    start = torch.linspace(0.5, 2, 6, dtype=torch.float64).reshape(2, 3)
+    found = []
+    for in_place in (True, False):
+        x = start.clone().requires_grad_()
+        y = x * 1
+        if in_place:
+            getattr(y[0], op + "_")()
+        else:
+            y = torch.stack([getattr(y[0], op)(), y[1]])
+        (g,) = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+        found.append(torch.autograd.grad((g * g).sum(), x)[0])
+    torch.testing.assert_close(*found)
