@@ -24,7 +24,7 @@ globals().update(
 )
 _C.install(globals(), "torch")
 
-from vivace import _autocast, _checks, _legacy, _tensor, functional  # noqa: E402
+from vivace import _autocast, _checks, _legacy, _sym, _tensor, functional  # noqa: E402
 from vivace._autocast import (  # noqa: E402
     autocast,
     get_autocast_dtype,
@@ -34,6 +34,7 @@ from vivace._autocast import (  # noqa: E402
     set_autocast_dtype,
     set_autocast_enabled,
 )
+from vivace._errors import AcceleratorError, OutOfMemoryError  # noqa: E402
 from vivace._settings import (  # noqa: E402
     are_deterministic_algorithms_enabled,
     compiled_with_cxx11_abi,
@@ -41,10 +42,12 @@ from vivace._settings import (  # noqa: E402
     get_float32_matmul_precision,
     is_deterministic_algorithms_warn_only_enabled,
     is_storage,
+    is_warn_always_enabled,
     set_default_tensor_type,
     set_deterministic_debug_mode,
     set_float32_matmul_precision,
     set_flush_denormal,
+    set_warn_always,
     typename,
     use_deterministic_algorithms,
 )
@@ -69,13 +72,18 @@ def _first_repr(tensor):
 _C._set_repr(_first_repr)
 _tensor.install()
 globals().update(_legacy.typed_classes() | LEGACY_CLASSES | _autocast.old_names())
-globals().update({name: getattr(_checks, name) for name in _checks.__all__})
+globals().update({name: getattr(module, name) for module in (_checks, _sym) for name in module.__all__})
 globals().update({k: v for k, v in vars(functional).items() if getattr(v, "__module__", "") == functional.__name__})
 
 
 def is_anomaly_enabled():
     """Whether anomaly mode of autograd is on."""
     return _C._get_anomaly()[0]
+
+
+def set_anomaly_enabled(mode, check_nan=True):
+    """Switches anomaly mode of autograd, and whether it looks for NaN."""
+    _C._set_anomaly(mode, check_nan)
 
 
 def is_anomaly_check_nan_enabled():
@@ -119,6 +127,16 @@ for _name in [
     "threshold_",
 ]:
     globals().setdefault(_name, lazy_function("vivace.nn.functional", _name))
+
+# And those that it has in another signature.
+for _name in (
+    "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout_", "binary_cross_entropy_with_logits",
+    "conv_tbc", "convolution", "cosine_embedding_loss", "dropout_", "embedding", "embedding_renorm_",
+    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "frobenius_norm", "hinge_embedding_loss",
+    "instance_norm", "kl_div", "margin_ranking_loss", "max_pool1d_with_indices", "native_channel_shuffle",
+    "native_dropout", "norm_except_dim", "nuclear_norm", "poisson_nll_loss", "rrelu_", "triplet_margin_loss",
+):  # fmt: skip
+    globals().setdefault(_name, lazy_function("vivace._aten", _name))
 
 # Methods that PyTorch's namespace repeats.
 for _name in [

@@ -98,12 +98,12 @@ def lazily(package, home):
     return __getattr__
 
 
-def refusing(package, sentence):
+def refusing(package, sentence, error=RuntimeError):
     """The `__getattr__` of a package that stands for what vivace does not do: its functions exist, and refuse when they
     are called."""
 
     def refuse(*args, **kwargs):
-        raise RuntimeError(sentence)
+        raise error(sentence)
 
     def __getattr__(name):
         if name.startswith("__"):

@@ -51,6 +51,19 @@ def set_flush_denormal(mode):
     return False
 
 
+_warn_always = False
+
+
+def set_warn_always(b, /):
+    """Warnings come from Python here, whose filters say how often; the setting is remembered."""
+    global _warn_always
+    _warn_always = bool(b)
+
+
+def is_warn_always_enabled():
+    return _warn_always
+
+
 def compiled_with_cxx11_abi():
     return True
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from typing import Any
 
 import pytest
 
 
-@pytest.mark.parametrize("path", ["cuda", "distributed", "accelerator"])
+@pytest.mark.parametrize("path", ["distributed", "accelerator"])
 def test_absent_parts_say_so(module: Any, path: str) -> None:
     part = getattr(module, path)
     assert part.is_available() is False
@@ -120,3 +121,32 @@ def test_progress_bars_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
     with zoo.tqdm([1, 2, 3], total=3) as bar:
         assert list(bar) == [1, 2, 3] and bar.n == 3
     monkeypatch.delitem(sys.modules, "vivace.utils.model_zoo", raising=False)
+
+
+def test_numbers_that_compilers_leave_open(module: Any) -> None:
+    assert not isinstance(3, (module.SymInt, module.SymFloat, module.SymBool))
+    assert (module.sym_int(-2.7), module.sym_float(2), module.sym_not(True)) == (-2, 2.0, False)
+    assert repr((module.sym_max(3, 2.0), module.sym_min(2, 3), module.sym_sqrt(4))) == "(3.0, 2, 2.0)"
+    assert module.sym_sum([1, 2, 3]) == 6 and module.sym_ite(False, 1, 2) == 2
+
+
+def test_settings_of_warnings_and_anomalies(module: Any) -> None:
+    assert not module.is_warn_always_enabled()
+    module.set_warn_always(True)
+    assert module.is_warn_always_enabled()
+    module.set_warn_always(False)
+    module.set_anomaly_enabled(True, False)
+    assert module.is_anomaly_enabled() and not module.is_anomaly_check_nan_enabled()
+    module.set_anomaly_enabled(False)
+    assert not module.is_anomaly_enabled()
+
+
+def test_cuda_that_is_not_there(module: Any) -> None:
+    cuda = importlib.import_module(f"{module.__name__}.cuda")
+    assert cuda.is_available() is False and cuda.device_count() == 0
+    assert cuda.memory_allocated() == cuda.max_memory_allocated() == 0
+    for use in (cuda.current_device, cuda.synchronize, cuda.get_device_name):
+        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+            use()
+    for error in (module.OutOfMemoryError, cuda.OutOfMemoryError, module.AcceleratorError):
+        assert issubclass(error, RuntimeError)

@@ -59,3 +59,24 @@ def test_packed_layers(module: Any, kind: str) -> None:
     unpacked = module.nn.utils.rnn.unpack_sequence(output)
     for sequence, result in zip(sequences, unpacked, strict=True):
         assert module.allclose(layer(sequence)[0], result, atol=1e-6)
+
+
+def test_skip_init(module: Any) -> None:
+    state = module.get_rng_state()
+    layer = module.nn.utils.skip_init(module.nn.Linear, 5, 2, dtype=module.float64)
+    assert module.equal(state, module.get_rng_state())
+    assert layer.weight.shape == (2, 5) and layer.weight.dtype == module.float64 and not layer.weight.is_meta
+    with pytest.raises(RuntimeError, match="must support a 'device' arg"):
+        module.nn.utils.skip_init(module.nn.ReLU)
+
+
+def test_memory_formats(module: Any) -> None:
+    nn = module.nn
+    model = nn.Sequential(nn.Conv2d(3, 4, 2), nn.ConvTranspose2d(3, 4, 2), nn.Conv3d(3, 4, 2))
+    before = [layer.weight.detach().clone() for layer in model]
+    assert nn.utils.convert_conv2d_weight_memory_format(model, module.channels_last) is model
+    assert all(layer.weight.is_contiguous(memory_format=module.channels_last) for layer in model[:2])
+    assert model[2].weight.is_contiguous()
+    nn.utils.convert_conv3d_weight_memory_format(model, module.channels_last_3d)
+    assert model[2].weight.is_contiguous(memory_format=module.channels_last_3d)
+    assert all(module.equal(layer.weight, old) for layer, old in zip(model, before, strict=True))

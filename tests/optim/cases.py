@@ -12,6 +12,8 @@ OPTIMIZERS: dict[str, str] = {
     "Adam amsgrad": "Adam(groups, amsgrad=True, weight_decay=0.1, betas=(0.8, 0.9))",
     "Adam maximize": "Adam(groups, maximize=True)",
     "AdamW": "AdamW(groups, lr=0.01)",
+    "Adafactor": "Adafactor(groups, weight_decay=0.1)",
+    "Adafactor maximize": "Adafactor(groups, beta2_decay=-0.5, d=1.5, eps=(1e-6, 0.01), maximize=True)",
     "RMSprop": "RMSprop(groups)",
     "RMSprop centered": "RMSprop(groups, momentum=0.9, centered=True, weight_decay=0.1)",
     "Adagrad": "Adagrad(groups, lr_decay=0.1)",

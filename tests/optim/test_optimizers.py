@@ -175,3 +175,37 @@ def test_lbfgs_finds_the_minimum(module: Any, search: str | None) -> None:
     for _ in range(5):
         optimizer.step(closure)
     assert p.grad.abs().max().item() < 1e-4
+
+
+def test_muon_takes_orthogonal_steps(module: Any) -> None:
+    """The step is nearly the orthogonal factor of the gradient, with singular values around 1."""
+    for adjust, ratio in ((None, 2**0.5), ("original", 2**0.5), ("match_rms_adamw", 0.2 * 2)):
+        weight = module.nn.Parameter(module.zeros(4, 2))
+        optimizer = module.optim.Muon([weight], lr=1.0, momentum=0.5, nesterov=False, adjust_lr_fn=adjust)
+        weight.grad = module.tensor([[1.0, 2.0], [-0.5, 1.0], [3.0, 0.0], [0.0, -1.0]])
+        optimizer.step()
+        assert optimizer.state[weight]["momentum_buffer"].tolist() == (0.5 * weight.grad).tolist()
+        u, _, vh = module.linalg.svd(weight.grad, full_matrices=False)
+        factors = module.linalg.svdvals(-weight.detach() / ratio)
+        assert factors.min() > 0.6 and factors.max() < 1.3
+        assert module.cosine_similarity(-weight.detach().flatten(), (u @ vh).flatten(), dim=0) > 0.95
+    optimizer = module.optim.Muon([module.nn.Parameter(module.ones(2, 2))], lr=0.5, weight_decay=0.2)
+    optimizer.param_groups[0]["params"][0].grad = module.zeros(2, 2)
+    optimizer.step()
+    assert optimizer.param_groups[0]["params"][0].tolist() == [[pytest.approx(0.9)] * 2] * 2
+    with pytest.raises(ValueError, match="Muon only supports 2D parameters"):
+        module.optim.Muon([module.nn.Parameter(module.ones(2))])
+
+
+def test_options_of_newer_optimizers_are_checked(module: Any) -> None:
+    parameter = module.nn.Parameter(module.ones(2, 2))
+    for name, options, message in (
+        ("Adafactor", {"lr": -1}, "Learning rate should be >= 0 but is: -1"),
+        ("Adafactor", {"beta2_decay": 0.1}, "beta2_decay should be <= 0 but is: 0.1"),
+        ("Adafactor", {"eps": (-1, 1)}, "epsilon1 should be >= 0 but is: -1"),
+        ("Adafactor", {"d": 0.5}, "Clipping threshold d should be >= 1 but is: 0.5"),
+        ("Muon", {"momentum": -1}, "momentum should be >= 0 but is: -1"),
+        ("Muon", {"adjust_lr_fn": "x"}, "Adjust learning rate function x is not supported"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            getattr(module.optim, name)([parameter], **options)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("checkpoint", "data", "nn", "oracle", "random", "repr")
+NAMES = ("checkpoint", "data", "names", "nn", "oracle", "random", "repr")
 
 
 def main(names: list[str]) -> None:

@@ -1,5 +1,7 @@
 """torch.cuda on a machine without it: questions are answered, everything else refuses."""
 
+from vivace._errors import AcceleratorError as AcceleratorError
+from vivace._errors import OutOfMemoryError as OutOfMemoryError
 from vivace._lazy import refusing
 from vivace.cuda import amp as amp
 
@@ -42,6 +44,15 @@ def empty_cache():
     """Nothing to empty."""
 
 
+def memory_allocated(device=None):
+    return 0
+
+
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
 __getattr__ = refusing(
-    __name__, "vivace runs on the CPU: torch.cuda.is_available() is False, and nothing in torch.cuda can be used"
+    __name__,
+    "Torch not compiled with CUDA enabled: vivace runs on the CPU, torch.cuda.is_available() is False, and nothing in "
+    "torch.cuda can be used",
+    AssertionError,
 )

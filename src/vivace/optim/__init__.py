@@ -3,10 +3,11 @@
 from vivace._lazy import lazily
 
 _NAMES = (
-    "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "NAdam", "Optimizer",
+    "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
     "RAdam", "RMSprop", "Rprop", "SGD",
 )  # fmt: skip
-_HOME = {name: f"vivace.optim.{name.lower()}" for name in _NAMES}
+# PyTorch keeps the newer ones in private modules; pickles name the package.
+_HOME = {name: f"vivace.optim.{'_' * (name in ('Adafactor', 'Muon'))}{name.lower()}" for name in _NAMES}
 __all__ = list(_HOME)
 
 __getattr__ = lazily("vivace.optim", _HOME)

@@ -11,6 +11,7 @@ FAMILIES = {
         "MultiheadAttention RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign "
         "Tanh Tanhshrink Threshold"
     ),
+    "adaptive": "AdaptiveLogSoftmaxWithLoss",
     "batchnorm": ("BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm"),
     "channelshuffle": "ChannelShuffle",
     "container": "Container ModuleDict ModuleList ParameterDict ParameterList Sequential",
