@@ -70,8 +70,12 @@ std::string_view text_of(Object* string) {
 }
 
 [[noreturn]] void refuse(std::string_view device) {
-  fail("vivace runs on the CPU: device '", device, "' can't be used",
-       device == "cuda" ? " (Torch not compiled with CUDA enabled)" : "");
+  const std::string text = str("vivace runs on the CPU: device '", device, "' can't be used");
+  if (device != "cuda" && device != "xpu") fail(text);
+  // PyTorch without them asserts that it has them, and programs look for its words.
+  PyErr_Format(PyExc_AssertionError, "Torch not compiled with %s enabled: %s", device == "cuda" ? "CUDA" : "XPU",
+               text.c_str());
+  throw PythonError{};
 }
 
 std::string text_of(const DeviceObject& d) {

@@ -117,13 +117,13 @@ void linalg_solve_ex(Tensor& A, Tensor& B, bool check_errors, Tensor& out, Tenso
       for (int64_t i = begin; i < end; ++i) {
         T* a = matrix_at<T>(*lu, i);
         const int code = n ? factor(blas::kColMajor, n, n, a, ld, pivots.data()) : 0;
-        if (n && k && code == 0) solve(blas::kColMajor, 'N', n, k, a, ld, pivots.data(), matrix_at<T>(out, i), ld);
+        if (n && k && code >= 0) solve(blas::kColMajor, 'N', n, k, a, ld, pivots.data(), matrix_at<T>(out, i), ld);
         info.data<int32_t>()[i] = code;
       }
     });
   });
   if (check_errors)
-    check_info(info, "linalg.solve", [](int code) {
+    check_info(info, "torch.linalg.solve", [](int code) {
       return str("The solver failed because the input matrix is singular.", code < 0 ? " (illegal value)" : "");
     });
 }

@@ -5,11 +5,11 @@ from vivace import _C
 _C.install(globals(), "linalg")
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """A matrix does not have what was asked for: an inverse, a Cholesky factor, eigenvalues that converge."""
 
 
-_C._LinAlgError = LinAlgError  # programs catch it by this name too
+LinAlgError = _C._LinAlgError = _LinAlgError
 
 
 def __getattr__(name):

@@ -67,6 +67,13 @@ def test_set_default_device():
     ],
 )
 def test_accelerators_are_refused_in_one_sentence(use):
-    with pytest.raises(RuntimeError, match=r"vivace runs on the CPU: device '\w+' can't be used"):
+    with pytest.raises((AssertionError, RuntimeError), match=r"vivace runs on the CPU: device '\w+' can't be used"):
         use()
     assert not torch.cuda.is_available()
+
+
+def test_cuda_and_xpu_are_asserted_as_in_pytorch():
+    with pytest.raises(AssertionError, match="^Torch not compiled with CUDA enabled"):
+        torch.ones(2).cuda()
+    with pytest.raises(AssertionError, match="^Torch not compiled with XPU enabled"):
+        torch.ones(2, device="xpu:0")

@@ -198,3 +198,20 @@ def test_what_is_refused() -> None:
 def test_einsum_of_integers_that_are_summed_first() -> None:
     a, b = vivace.ones(1, 2, 3, dtype=vivace.int32), vivace.ones(3, dtype=vivace.int32)
     assert vivace.einsum("...ik,...j->ij", a, b).tolist() == [[3, 3, 3]] * 2
+
+
+def test_singular_systems_without_check() -> None:
+    a = vivace.stack([vivace.zeros(2, 2), 2 * vivace.eye(2)])
+    x, info = linalg.solve_ex(a, vivace.ones(2, 2, 1))
+    assert info.tolist() == [1, 0] and info.dtype == vivace.int32
+    assert not x[0].isfinite().any() and x[1].flatten().tolist() == [0.5, 0.5]
+    with pytest.raises(linalg.LinAlgError, match=r"^torch\.linalg\.solve: \(Batch element 0\): The solver failed"):
+        linalg.solve_ex(a, vivace.ones(2, 2, 1), check_errors=True)
+    assert linalg.LinAlgError.__name__ == "_LinAlgError" and vivace._C._LinAlgError is linalg.LinAlgError
+
+
+def test_ranks_of_least_squares() -> None:
+    a = vivace.eye(3, 2)
+    assert linalg.lstsq(a, vivace.ones(3, 1)).rank.shape == ()
+    assert linalg.lstsq(a.expand(4, 3, 2), vivace.ones(4, 3, 1)).rank.tolist() == [2] * 4
+    assert linalg.lstsq(a, vivace.ones(3, 1), driver="gels").rank.shape == (0,)

@@ -188,3 +188,22 @@ def test_numbers_of_parts_that_no_memory_holds():
             split(torch.empty(0), 2**62)
     with pytest.raises((MemoryError, RuntimeError)):
         torch.mvlgamma(torch.ones(2), 2**50)
+
+
+def test_arithmetic_of_two_numbers_gives_a_tensor():
+    for result, value, dtype in (
+        (torch.mul(5, 5), 25, torch.int64),
+        (torch.multiply(True, 2), 2, torch.int64),
+        (torch.add(True, True), True, torch.bool),
+        (torch.add(2, 3, alpha=2), 8, torch.int64),
+        (torch.sub(5, 5, alpha=3), -10, torch.int64),
+        (torch.subtract(1.5, 2), -0.5, torch.float32),
+        (torch.add(2j, 1), 1 + 2j, torch.complex64),
+        (torch.div(5, 2), 2.5, torch.float32),
+        (torch.true_divide(6, 2), 3.0, torch.float32),
+        (torch.divide(-7, 2, rounding_mode="trunc"), -3, torch.int64),
+        (torch.floor_divide(-7, 2), -4, torch.int64),
+    ):
+        assert result.dim() == 0 and result.item() == value and result.dtype == dtype
+    with pytest.raises(TypeError, match="remainder"):
+        torch.remainder(5, 2)
