@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -20,6 +21,6 @@ def test_example(script: Path, tmp_path: Path) -> None:
     command = [sys.executable, *RUNNER, str(script)]
     environment = {**os.environ, "EXAMPLE_SHORT": "1"}
     if RUNNER:
-        environment["PYTHONPATH"] = str(ROOT / "src")
+        environment["PYTHONPATH"] = str(Path(importlib.util.find_spec(MODULE).origin).parents[1])
     result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout[-1000:] + result.stderr[-3000:]

@@ -70,6 +70,7 @@ neg = unary(
     operator="-",
     dtypes=numeric,
     kernel=lambda a: -a,
+    check="negate",
     grad=lambda g: -g,
     ref=np.negative,
     samples=one(),

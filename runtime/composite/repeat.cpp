@@ -63,11 +63,11 @@ TensorRef combinations(Tensor& self, int64_t r, bool with_replacement) {
   if (r == 0) return ops::new_empty(self, Dims{0}, std::nullopt, std::nullopt);
   const int64_t n = self.numel();
   if (r > INT64_MAX - n) fail("combinations: r=", r, " is too large");
-  if (n == 0 || (r > n && !with_replacement)) return ops::new_empty(self, Dims{0, r}, std::nullopt, std::nullopt);
-  const int64_t found = choices(with_replacement ? n + r - 1 : n, r);
+  const bool none = n == 0 || (r > n && !with_replacement);
+  const int64_t found = none ? 0 : choices(with_replacement ? n + r - 1 : n, r);
   const TensorRef index = empty({found, r}, DType::Int64);
-  std::vector<int64_t> row(static_cast<size_t>(r));
-  for (int64_t i = 0; i < r; ++i) row[size_t(i)] = with_replacement ? 0 : i;
+  std::vector<int64_t> row(static_cast<size_t>(none ? 0 : r));
+  for (int64_t i = 0; !none && i < r; ++i) row[size_t(i)] = with_replacement ? 0 : i;
   for (int64_t k = 0; k < found; ++k) {
     std::copy(row.begin(), row.end(), index->data<int64_t>() + k * r);
     int64_t i = r - 1;

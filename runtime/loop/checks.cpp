@@ -56,6 +56,14 @@ void alpha(const Value* args) {
   check_factor(args);
 }
 
+void negate(const Value* args) {
+  if (args[0].tag == Tag::Tensor && args[0].tensor->dtype() == DType::Bool) [[unlikely]]
+    fail(
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+        "`~` "
+        "or `logical_not()` operator instead.");
+}
+
 void subtract(const Value* args) {
   alpha(args);
   const auto is_bool_operand = [](const Value& v) {

@@ -9,6 +9,8 @@ namespace vivace::checks {
 void alpha(const Value* args);
 /// sub, rsub: no bool operands; alpha as above.
 void subtract(const Value* args);
+/// neg: not of bools.
+void negate(const Value* args);
 /// div with rounding_mode: no complex numbers.
 void div_mode(const Value* args);
 /// clamp: one bound at least; numbers fit the result's dtype.

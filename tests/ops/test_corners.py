@@ -38,6 +38,16 @@ def test_arange_ends_do_not_depend_on_the_dtype():
         torch.arange(-(2**63), 2**63 - 1)
 
 
+def test_negated_bools_are_refused_in_words():
+    for negate in (torch.neg, lambda t: -t, lambda t: t.neg_()):
+        with pytest.raises(RuntimeError, match="Negation, the `-` operator, on a bool tensor"):
+            negate(torch.tensor([True]))
+
+
+def test_combinations_of_too_many_keep_the_graph():
+    assert torch.combinations(torch.ones(2, requires_grad=True), 3).requires_grad
+
+
 def test_diff_of_order_0_is_the_input():
     x = torch.arange(4.0)
     assert torch.diff(x, 0, prepend=torch.ones(2)).tolist() == x.tolist()
