@@ -145,8 +145,11 @@ Object* frombuffer(Object*, Object* const* args, Py_ssize_t nargs, Object* keywo
 /// What asarray may alias; null where the data has to be copied.
 TensorRef alias_of(Object* data, std::optional<DType> dtype) {
   if (TensorRef same = without_copy(data)) return same;
-  if (PyObject_CheckBuffer(data) && numpy_scalar_kind(data) == NumpyKind::None)
+  if (PyObject_CheckBuffer(data) && numpy_scalar_kind(data) == NumpyKind::None) {
+    if (PyObject_Size(data) == 0) return empty({0}, dtype.value_or(default_dtype));  // nothing to share
+    PyErr_Clear();
     return from_buffer(data, dtype.value_or(default_dtype), -1, 0);
+  }
   return {};
 }
 

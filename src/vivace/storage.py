@@ -105,6 +105,25 @@ class UntypedStorage(_C._StorageBase):
             return self
         return UntypedStorage(len(self), device=device)
 
+    @staticmethod
+    def from_file(filename, shared=False, nbytes=0):
+        """The first bytes of a file, mapped. If `shared`, writes go to the file, which is made or extended as needed;
+        else they stay in memory."""
+        import mmap
+
+        if nbytes < 0:
+            raise RuntimeError(f"UntypedStorage.from_file(): nbytes must not be negative, got {nbytes}")
+        with open(filename, "a+b" if shared else "rb") as file:
+            size = file.seek(0, 2)
+            if size < nbytes and not shared:
+                raise RuntimeError(f"{filename} has {size} bytes, of which {nbytes} can't be mapped")
+            if size < nbytes:
+                file.truncate(nbytes)
+            if nbytes == 0:
+                return UntypedStorage(0)
+            mapped = mmap.mmap(file.fileno(), nbytes, access=mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY)
+        return vivace.frombuffer(mapped, dtype=vivace.uint8).untyped_storage()
+
     def share_memory_(self):
         """Refuses: tensors know where their elements lie."""
         if self.is_shared():

@@ -128,3 +128,18 @@ def test_memory_comes_back():
         gc.collect()
     x = torch.ones(1000)
     assert x.untyped_storage().resizable() and not x.is_shared()
+
+
+def test_from_file(tmp_path):
+    path = tmp_path / "bytes"
+    path.write_bytes(bytes(range(8)))
+    private = torch.UntypedStorage.from_file(str(path), False, 4)
+    private[0] = 9
+    assert list(private) == [9, 1, 2, 3]
+    shared = torch.UntypedStorage.from_file(str(path), shared=True, nbytes=12)
+    shared[1] = 7
+    assert path.read_bytes() == bytes([0, 7, 2, 3, 4, 5, 6, 7, 0, 0, 0, 0])
+    assert len(torch.UntypedStorage.from_file(str(path))) == 0
+    with pytest.raises(RuntimeError, match="12 bytes"):
+        torch.UntypedStorage.from_file(str(path), nbytes=13)
+    assert torch.asarray(private[:0], dtype=torch.uint8).shape == (0,)
