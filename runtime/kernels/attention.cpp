@@ -118,8 +118,10 @@ TensorRef attention(Tensor& query, Tensor& key, Tensor& value, Tensor*, bool, do
   const IntList q = query.sizes(), k = key.sizes(), v = value.sizes();
   if (q[0] != k[0] || k[0] != v[0] || q[3] != k[3] || k[2] != v[2] || k[1] != v[1] || (k[1] && q[1] % k[1]))
     fail("scaled_dot_product_attention: shapes don't fit: query ", q, ", key ", k, ", value ", v);
-  // Laid out as (B, L, H, E), which is what follows heads that were split off the last dim.
-  const int64_t strides[] = {q[2] * q[1] * v[3], v[3], q[1] * v[3], 1}, sizes[] = {q[0], q[1], q[2], v[3]};
+  // In the query's order of dims: often (B, L, H, E), from heads that were split off the last dim.
+  const bool rows_first = query.strides()[1] < query.strides()[2];
+  const int64_t strides[] = {q[2] * q[1] * v[3], rows_first ? v[3] : q[2] * v[3], rows_first ? q[1] * v[3] : v[3], 1},
+                sizes[] = {q[0], q[1], q[2], v[3]};
   return empty_strided(sizes, strides, query.dtype(), query.device());
 }
 

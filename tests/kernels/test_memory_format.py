@@ -122,3 +122,11 @@ def test_results_that_are_contiguous_whatever_was_given(name):
     """As in PyTorch, so that view() works on them."""
     given = torch.rand(2, 4, 3).transpose(1, 2)
     assert not given.is_contiguous() and ROW_MAJOR[name](given).is_contiguous()
+
+
+def test_attention_keeps_the_order_of_the_querys_dims():
+    q = torch.ones(2, 3, 4, 8)
+    attention = F.scaled_dot_product_attention
+    assert attention(q, q, q).stride() == (96, 32, 8, 1)
+    split = torch.ones(2, 4, 3, 8).transpose(1, 2)
+    assert attention(split, split, split).stride() == (96, 8, 24, 1)
