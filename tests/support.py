@@ -10,9 +10,12 @@ import functools
 import importlib
 import itertools
 import os
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +33,16 @@ TOLERANCE = {
     "complex64": (1.3e-5, 1e-5),
     "complex128": (1e-9, 1e-9),
 }
+
+
+def run_script(script: Path, folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program that imports torch, with the module under test in its place: the one that was imported here, which
+    need not be src/. `options` are the interpreter's."""
+    runner = ["-m", "vivace"] if MODULE == "vivace" else []
+    if runner:
+        environment["PYTHONPATH"] = str(Path(importlib.import_module(MODULE).__file__ or "").parents[1])
+    command = [sys.executable, *options, *runner, str(script)]
+    return subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True)
 
 
 @functools.cache

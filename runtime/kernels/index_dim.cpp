@@ -6,6 +6,7 @@
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/kernels/gather.h"
+#include "runtime/kernels/rows.h"
 #include "runtime/loop/nest.h"
 #include "runtime/parallel/parallel.h"
 
@@ -38,26 +39,18 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
 
 TensorRef as_index(const Tensor& index) { return contiguous(*to_dtype(index, DType::Int64)); }
 
-/// self as lines [outer, size, inner] of a contiguous tensor.
-struct Slabs {
-  int64_t outer = 1, size = 1, inner = 1;
-  Slabs(IntList sizes, int64_t dim) {
-    for (int64_t d = 0; d < int64_t(sizes.size()); ++d) (d < dim ? outer : d == dim ? size : inner) *= sizes[size_t(d)];
-  }
-};
-
 /// Applies f(to, from, n) to the slices of `out` that the index names and those of `source`, in order.
 template <class T, class F>
 void for_slices(const char* op, Tensor& out, int64_t dim, const Tensor& index, const Tensor& source, F&& f) {
   const int64_t d = wrap_dim(dim, out.dim());
   const TensorRef at = as_index(index), from = contiguous(source);
   const TensorRef to = contiguous(out);  // out itself, or a copy that is written back
-  const Slabs slabs(out.sizes(), d);
+  const kernels::Slabs slabs(out.sizes(), d);
   const int64_t n = at->numel(), *indices = at->data<int64_t>();
-  kernels::check_indices(indices, n, slabs.size, op);
+  kernels::check_indices(indices, n, slabs.n, op);
   for (int64_t o = 0; o < slabs.outer; ++o)
     for (int64_t k = 0; k < n; ++k)
-      f(to->data<T>() + (o * slabs.size + indices[k]) * slabs.inner, from->data<T>() + (o * n + k) * slabs.inner,
+      f(to->data<T>() + (o * slabs.n + indices[k]) * slabs.inner, from->data<T>() + (o * n + k) * slabs.inner,
         slabs.inner);
   if (to.get() != &out) copy_into(out, *to);
 }
@@ -143,16 +136,16 @@ void index_select(Tensor& self, int64_t dim, Tensor& index, Tensor& out) {
   if (out.numel() == 0) return;
   const int64_t d = wrap_dim(dim, self.dim());
   const TensorRef at = as_index(index), from = contiguous(self);
-  const Slabs slabs(self.sizes(), d);
+  const kernels::Slabs slabs(self.sizes(), d);
   const int64_t n = at->numel(), *indices = at->data<int64_t>(), bytes = slabs.inner * int64_t(self.item_size());
-  check_indices(indices, n, slabs.size, "index_select");
+  check_indices(indices, n, slabs.n, "index_select");
   // kBytes: of a slice, where it is as short as an element.
   const auto copy_slices = [&]<int64_t kBytes>() {
     const int64_t size = kBytes ? kBytes : bytes;
     parallel_for(0, slabs.outer * n, std::max<int64_t>(1, 65536 / bytes), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end;) {
         const int64_t slab = i / n, first = i - slab * n, last = std::min(n, end - slab * n);
-        const char* source = from->raw() + slab * slabs.size * size;
+        const char* source = from->raw() + slab * slabs.n * size;
         char* to = out.raw() + slab * n * size;
         for (int64_t k = first; k < last; ++k)
           std::memcpy(to + k * size, source + indices[k] * size, size_t(kBytes ? kBytes : size));

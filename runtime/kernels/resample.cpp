@@ -57,15 +57,6 @@ struct Taps {
   }
 };
 
-/// A contiguous tensor as lines [outer, size, inner] along dim.
-struct Lines {
-  int64_t outer = 1, inner = 1;
-  Lines(IntList sizes, int64_t dim) {
-    for (int64_t d = 0; d < int64_t(sizes.size()); ++d)
-      if (d != dim) (d < dim ? outer : inner) *= sizes[size_t(d)];
-  }
-};
-
 /// f(pointer to the line of `from`, of `to`, taps) for each line; `in` and `out` are the sizes along dim before and
 /// after resampling.
 template <class F>
@@ -74,7 +65,7 @@ void for_lines(std::string_view mode, Tensor& from, Tensor& to, int64_t dim, int
   const DType compute = compute_of(to.dtype());
   const TensorRef x = kernels::dense_in(&from, compute),
                   y = to.dtype() == compute ? TensorRef::share(&to) : empty(to.sizes(), compute);
-  const Lines lines(to.sizes(), dim);
+  const kernels::Slabs lines(to.sizes(), dim);
   const int64_t x_step = from.sizes()[dim] * lines.inner, y_step = to.sizes()[dim] * lines.inner;
   kernels::visit_compute(compute, "interpolate", [&]<class T>() {
     const Taps<T> taps(mode, in, out, scale, align_corners);

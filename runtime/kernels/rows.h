@@ -5,6 +5,14 @@
 
 namespace vivace::kernels {
 
+/// A contiguous tensor as [outer, n, inner] around a dim that is not negative.
+struct Slabs {
+  int64_t outer = 1, n = 1, inner = 1;
+  Slabs(IntList sizes, int64_t dim) {
+    for (int64_t d = 0; d < int64_t(sizes.size()); ++d) (d < dim ? outer : d == dim ? n : inner) *= sizes[size_t(d)];
+  }
+};
+
 /// A view of t with `dim` moved to the end. No autograd.
 TensorRef dim_to_end(Tensor& t, int64_t dim);
 

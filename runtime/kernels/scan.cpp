@@ -6,6 +6,7 @@
 
 #include "generated/kernels/scan/cumulative.h"
 #include "runtime/kernels/convert.h"
+#include "runtime/kernels/rows.h"
 #include "runtime/parallel/parallel.h"
 
 namespace vivace {
@@ -48,15 +49,6 @@ namespace {
 
 constexpr int64_t kGrain = 16384;
 constexpr int kTogether = 4;  // lines whose chains run side by side
-
-/// A contiguous tensor as outer x n x inner around the scanned dim.
-struct Lines {
-  int64_t outer = 1, n = 1, inner = 1;
-  Lines(const Tensor& t, int64_t dim) {
-    const int64_t at = wrap_dim(dim, t.dim());
-    for (int64_t d = 0; d < t.dim(); ++d) (d < at ? outer : d == at ? n : inner) *= t.dims_[d];
-  }
-};
 
 template <class T>
 using Total =
@@ -141,7 +133,7 @@ void across_memory(const T* from, T* to, int64_t n, int64_t inner, int64_t first
 }
 
 template <class Op, class T>
-void scan_lines(const T* from, T* to, const Lines& lines) {
+void scan_lines(const T* from, T* to, const Slabs& lines) {
   const int64_t n = lines.n, inner = lines.inner;
   if (inner == 1) {
     parallel_for(0, lines.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
@@ -164,7 +156,7 @@ template <class Op>
 void scan(const Tensor& self, int64_t dim, Tensor& out) {
   if (out.numel() == 0) return;
   const TensorRef from = contiguous(*vivace::to_dtype(self, out.dtype()));
-  const Lines lines(*from, dim);
+  const Slabs lines(from->sizes(), wrap_dim(dim, from->dim()));
   visit(out.dtype(), [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool>) {
       if constexpr (std::is_same_v<Op, LogSumExp> && std::is_integral_v<T>)
@@ -182,7 +174,7 @@ template <bool kLargest>
 void scan_extremes(const Tensor& self, int64_t dim, Tensor& values, Tensor& indices) {
   if (values.numel() == 0) return;
   const TensorRef from = contiguous(self);
-  const Lines lines(*from, dim);
+  const Slabs lines(from->sizes(), wrap_dim(dim, from->dim()));
   visit(self.dtype(), [&]<class T>() {
     if constexpr (!kIsComplex<T>) {
       for (int64_t o = 0; o < lines.outer; ++o) {

@@ -19,14 +19,11 @@ TensorRef softmax_result(const char* op, Tensor& self, int64_t dim, std::optiona
 }
 
 /// Contiguous tensors as n rows along dim of columns that are worth vectors.
-struct Slabs {
-  int64_t outer = 1, n = 1, inner = 1;
+struct Columns : kernels::Slabs {
   bool fit;
 
-  Slabs(DType compute, int64_t dim, std::initializer_list<const Tensor*> tensors) {
-    const IntList sizes = (*tensors.begin())->sizes();
-    for (int64_t d = 0; d < int64_t(sizes.size()); ++d) (d < dim ? outer : d == dim ? n : inner) *= sizes[size_t(d)];
-    fit = inner >= 8;
+  Columns(DType compute, int64_t dim, std::initializer_list<const Tensor*> tensors)
+      : Slabs((*tensors.begin())->sizes(), dim), fit(inner >= 8) {
     for (const Tensor* t : tensors) fit = fit && t->is_contiguous() && t->dtype() == compute;
   }
   /// f(offset of the first element, columns)
@@ -72,7 +69,7 @@ void along(const char* op, Tensor& self, int64_t dim, Tensor& out) {
   const int64_t n = self.dim() ? self.sizes()[dim] : 1;
   if (self.numel() == 0) return;
   const DType compute = compute_of(out.dtype());
-  const Slabs slabs(compute, dim, {&self, &out});
+  const Columns slabs(compute, dim, {&self, &out});
   if (slabs.fit)
     return kernels::visit_compute(compute, op, [&]<class T>() {
       slabs.each([&](int64_t at, int64_t columns) {
@@ -99,7 +96,7 @@ TensorRef backward_along(const char* op, Tensor& g, Tensor& y, int64_t dim) {
   dim = wrap_dim(dim, y.dim());
   const int64_t n = y.dim() ? y.sizes()[dim] : 1, rows = y.numel() / n;
   const DType compute = compute_of(y.dtype());
-  const Slabs slabs(compute, dim, {&y, &g, out.get()});
+  const Columns slabs(compute, dim, {&y, &g, out.get()});
   if (slabs.fit) {
     kernels::visit_compute(compute, op, [&]<class T>() {
       slabs.each([&](int64_t at, int64_t columns) {

@@ -135,7 +135,7 @@ VIVACE_INLINE V fmod(V a, V b) {
   V rest = fma(-quotient, b, a);
   rest = where(where(a < 0, rest > 0, rest < 0), rest + with_sign(abs(b), a), rest);
   const T few = sizeof(T) == 4 ? T(0x1p22) : T(0x1p50);
-  const auto is_near = abs(quotient) < few & abs(b) < T(__builtin_inf());
+  const auto is_near = (abs(quotient) < few) & (abs(b) < T(__builtin_inf()));
   return rare(!is_near, with_sign(abs(rest), a), one, a, b);
 }
 

@@ -16,27 +16,14 @@ namespace vivace::scalar {
 VIVACE_LIBM1(sin)
 VIVACE_LIBM1(cos)
 VIVACE_LIBM1(tan)
-VIVACE_LIBM1(asin)
-VIVACE_LIBM1(acos)
-VIVACE_LIBM1(atan)
-VIVACE_LIBM1(sinh)
-VIVACE_LIBM1(cosh)
-VIVACE_LIBM1(asinh)
-VIVACE_LIBM1(acosh)
-VIVACE_LIBM1(atanh)
-VIVACE_LIBM1(erf)
 VIVACE_LIBM1(erfc)
 VIVACE_LIBM2(pow)
-VIVACE_LIBM2(atan2)
-VIVACE_LIBM2(hypot)
 #undef VIVACE_LIBM1
 #undef VIVACE_LIBM2
 
 // These give the exact result in the argument's own type.
 float fmod(float x, float y) { return std::fmod(x, y); }
 double fmod(double x, double y) { return std::fmod(x, y); }
-float nextafter(float x, float y) { return std::nextafter(x, y); }
-double nextafter(double x, double y) { return std::nextafter(x, y); }
 
 double pow10(double x) { return std::pow(10.0, x); }
 float pow10(float x) { return float(std::pow(10.0, double(x))); }

@@ -96,6 +96,7 @@ GradScaler = lazy_function("vivace.amp.grad_scaler", "GradScaler")
 compile = lazy_function("vivace._eager", "compile")
 for _name in ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "istft", "kaiser_window", "stft"):
     globals()[_name] = lazy_function("vivace._spectral", _name)
+histogramdd = lazy_function("vivace._histogramdd", "histogramdd")
 load = lazy_function("vivace.serialization", "load")
 save = lazy_function("vivace.serialization", "save")
 svd_lowrank = lazy_function("vivace._lowrank", "svd_lowrank")

@@ -4,7 +4,6 @@ Which operator chooses what stands in the catalogue (`autocast=`). Only the CPU 
 other devices is remembered, and has no effect.
 """
 
-import functools
 import warnings
 
 from vivace import _C
@@ -123,6 +122,8 @@ class autocast:
         set_autocast_cache_enabled(cache)
 
     def __call__(self, function):
+        import functools  # here: it takes a third of what importing vivace takes
+
         @functools.wraps(function)
         def call(*args, **kwargs):
             with self:

@@ -2,8 +2,10 @@
 #include "runtime/kernels/isa/conv.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/isa/distance.h"
+#include "runtime/kernels/isa/fft.h"
 #include "runtime/kernels/isa/loss.h"
 #include "runtime/kernels/isa/recurrent.h"
+#include "runtime/kernels/isa/sampling.h"
 #include "runtime/simd/isa.h"
 
 namespace vivace {
@@ -41,7 +43,9 @@ namespace vivace {
 VIVACE_TABLE(ConvLoops, conv, conv_loops)
 VIVACE_TABLE(DenseLoops, dense, loops)
 VIVACE_TABLE(DistanceLoops, distance, distance_loops)
+VIVACE_TABLE(FftLoops, fft, fft_loops)
 VIVACE_TABLE(LossLoops, loss, loss_loops)
 VIVACE_TABLE(RecurrentLoops, recurrent, recurrent_loops)
+VIVACE_TABLE(SamplingLoops, sampling, sampling_loops)
 
 }  // namespace vivace
