@@ -16,21 +16,21 @@ enum class Key : uint8_t {
   CUDA,
   PrivateUse,
   // functionality, lowest first
-  Watched =
-      7,  // ours alone (PyTorch's nearest is ADInplaceOrView): an argument was saved for backward; note who writes
-  Autograd = 8,  // an argument requires grad
+  Python = 6,  // __torch_dispatch__ of a mode or of an argument's class: sees what autograd leaves
+  Watched,     // ours alone (PyTorch's nearest is ADInplaceOrView): an argument was saved for backward; note who writes
+  Autograd,    // an argument requires grad
   View,          // an argument is a view: synchronise it with its root first
   SavedHooks,    // saved-tensor hooks are on in this thread
   Inference,     // inference mode is on in this thread, or an argument was made in it
   Autocast,
-  Vmap,
-  Python,  // modes and __torch_dispatch__
+  Vmap,       // an argument is a batch in vmap
+  ForwardAD,  // an argument has a tangent
   Profiler,
 };
 inline constexpr int kNumKeys = 16;
 
 inline constexpr KeySet bit(Key k) { return KeySet(1) << int(k); }
-inline constexpr KeySet kBackendKeys = bit(Key::Watched) - 1;
+inline constexpr KeySet kBackendKeys = bit(Key::Python) - 1;
 inline constexpr KeySet backend_key(DeviceType type) { return KeySet(1) << int(type); }
 /// All keys below k.
 inline constexpr KeySet below(Key k) { return bit(k) - 1; }
