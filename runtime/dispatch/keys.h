@@ -19,9 +19,9 @@ enum class Key : uint8_t {
   Python = 6,  // __torch_dispatch__ of a mode or of an argument's class: sees what autograd leaves
   Watched,     // ours alone (PyTorch's nearest is ADInplaceOrView): an argument was saved for backward; note who writes
   Autograd,    // an argument requires grad
-  View,          // an argument is a view: synchronise it with its root first
-  SavedHooks,    // saved-tensor hooks are on in this thread
-  Inference,     // inference mode is on in this thread, or an argument was made in it
+  View,        // an argument is a view: synchronise it with its root first
+  SavedHooks,  // saved-tensor hooks are on in this thread
+  Inference,   // inference mode is on in this thread, or an argument was made in it
   Autocast,
   Vmap,       // an argument is a batch in vmap
   ForwardAD,  // an argument has a tangent
