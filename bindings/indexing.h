@@ -7,7 +7,7 @@ namespace vivace {
 
 /// Whether a view of t may be made without the dispatcher: no key, mode or stale history asks for more.
 inline bool makes_plain_views(const Tensor& t) {
-  return (t.keys & ~(kBackendKeys | bit(Key::View))) == 0 && tls.include == 0 && !view_is_stale(t);
+  return (t.keys & ~(bit(Key::CPU) | bit(Key::Meta) | bit(Key::View))) == 0 && tls.include == 0 && !view_is_stale(t);
 }
 
 /// For each dim of what is indexed null or an array; a mask stands once for all its dims.

@@ -7,22 +7,28 @@
 #include "generated/ops/reduce/truth.h"
 #include "generated/ops/view/parts.h"
 #include "runtime/autograd/view.h"
+#include "runtime/composite/value.h"
 
 namespace vivace {
 
 namespace {
 
 /// Throws unless t has one element with a value.
-const char* only_element(const Tensor& t) {
+void check_only_element(const Tensor& t) {
   if (t.numel() != 1) [[unlikely]]
     fail("a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   if (t.is_meta()) [[unlikely]]
     fail("Tensor.item() cannot be called on meta tensors");
-  return t.raw();
+}
+
+/// The only element as a Python number.
+Object* only_element(const Tensor& t) {
+  check_only_element(t);
+  return is_foreign(t.keys) ? wrap(value_of(t)) : element_to_python(t.raw(), t.dtype());
 }
 
 /// For the conversions that Python asks for by itself: another type of error.
-const char* only_number(const Tensor& t) {
+Object* only_number(const Tensor& t) {
   if (t.numel() != 1) fail_value("only one element tensors can be converted to Python scalars");
   return only_element(t);
 }
@@ -36,20 +42,24 @@ Object* list_of(const Tensor& t, int dim, const char* p) {
 }
 
 Object* tensor_item(Object* self, Object*) {
-  return guarded([&] { return element_to_python(only_element(tensor_of(self)), tensor_of(self).dtype()); });
+  return guarded([&] { return only_element(tensor_of(self)); });
 }
 
 Object* tensor_tolist(Object* self, Object*) {
   return guarded([&] {
     const Tensor& t = tensor_of(self);
     if (t.is_meta()) fail_not_implemented("Cannot copy out of meta tensor; no data!");
-    return list_of(t, 0, t.raw());
+    if (!(t.keys & kMemoryKeys)) return list_of(t, 0, t.raw());
+    const TensorRef here = ops::_to_copy(const_cast<Tensor&>(t), std::nullopt, Device{});
+    if (here->keys & (bit(Key::NoData) | bit(Key::Vmap)))
+      fail("tolist(): the elements of a ", Py_TYPE(self)->tp_name, " can't be read");
+    return list_of(*here, 0, here->raw());
   });
 }
 
 Object* tensor_complex(Object* self, Object*) {
   return guarded([&] {
-    auto number = Ref<Object>::steal(checked(element_to_python(only_number(tensor_of(self)), tensor_of(self).dtype())));
+    auto number = Ref<Object>::steal(checked(only_number(tensor_of(self))));
     const Py_complex value = PyComplex_AsCComplex(number.get());
     if (value.real == -1 && PyErr_Occurred()) throw PythonError{};
     return PyComplex_FromCComplex(value);
@@ -65,7 +75,7 @@ Object* tensor_format(Object* self, Object* specification) {
           checked(PyObject_GetAttrString(reinterpret_cast<Object*>(&PyBaseObject_Type), "__format__"));
       return PyObject_CallFunctionObjArgs(format, self, specification, nullptr);
     }
-    auto number = Ref<Object>::steal(checked(element_to_python(only_element(t), t.dtype())));
+    auto number = Ref<Object>::steal(checked(only_element(t)));
     return PyObject_Format(number.get(), specification);
   });
 }
@@ -77,7 +87,7 @@ Object* tensor_is_nonzero(Object* self, Object*) {
 
 /// The number, a complex one without imaginary part as a float.
 Object* real_number(const Tensor& t, const char* target) {
-  auto number = Ref<Object>::steal(checked(element_to_python(only_number(t), t.dtype())));
+  auto number = Ref<Object>::steal(checked(only_number(t)));
   if (!is_complex(t.dtype())) return number.release();
   if (PyComplex_ImagAsDouble(number.get()) != 0)
     fail("value cannot be converted to type ", target, " without overflow");
@@ -87,23 +97,8 @@ Object* real_number(const Tensor& t, const char* target) {
 }  // namespace
 
 Scalar item(const Tensor& t) {
-  const char* p = only_element(t);
-  return visit(t.dtype(), [&]<class T>() -> Scalar {
-    const T value = *reinterpret_cast<const T*>(p);
-    if constexpr (std::is_same_v<T, bool>) {
-      return Scalar(value);
-    } else if constexpr (std::is_same_v<T, uint64_t>) {
-      return Scalar(value);
-    } else if constexpr (std::is_integral_v<T>) {
-      return Scalar(int64_t(value));
-    } else if constexpr (std::is_floating_point_v<T>) {
-      return Scalar(double(value));
-    } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-      return Scalar(double(to_float(value)));
-    } else {
-      return Scalar(value.re, value.im);
-    }
-  });
+  check_only_element(t);
+  return value_of(t);
 }
 
 int tensor_bool(Object* self) {
@@ -134,7 +129,7 @@ Object* tensor_index(Object* self) {
     const Tensor& t = tensor_of(self);
     if (t.numel() != 1 || !(is_integral(t.dtype()) || is_bool(t.dtype())))
       fail_type("only integer tensors of a single element can be converted to an index");
-    auto number = Ref<Object>::steal(checked(element_to_python(only_element(t), t.dtype())));
+    auto number = Ref<Object>::steal(checked(only_element(t)));
     return PyNumber_Long(number.get());
   });
 }

@@ -7,6 +7,7 @@
 #include "bindings/node_type.h"
 #include "bindings/override.h"
 #include "bindings/packet.h"
+#include "bindings/python_dispatch.h"
 #include "bindings/python_op.h"
 #include "bindings/tensor_type.h"
 #include "runtime/simd/isa.h"
@@ -66,6 +67,7 @@ int exec(Object* module) {
     init_threads(module);
     init_storages(module);
     init_op_call(module);
+    init_python_dispatch(module);
     for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions,
                                kAutogradFunctions, kLibraryFunctions})
       checked(PyModule_AddFunctions(module, table));

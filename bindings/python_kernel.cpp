@@ -81,6 +81,18 @@ bool is_default(const ArgSpec& spec, const Value& v) {
   }
 }
 
+int count_positional(const Op& op) {
+  int n = 0;
+  while (n < op.nargs && !op.args[n].keyword_only) ++n;
+  return n;
+}
+
+/// How many of the first n arguments there are up to the last that is not its default.
+int without_defaults(const Op& op, const Value* args, int n) {
+  while (n > 0 && is_default(op.args[n - 1], args[n - 1])) --n;
+  return n;
+}
+
 /// The arguments of one call of a Python function.
 class Arguments {
  public:
@@ -102,10 +114,7 @@ class Arguments {
 Object* call_kernel(const PythonOp& extended, int key, KeySet keys, const Value* args) {
   const auto function = Ref<Object>::share(extended.kernels[key]);
   const Op& op = *extended.op;
-  int positional = 0;
-  while (positional < op.nargs && !op.args[positional].keyword_only) ++positional;
-  int given = positional;
-  while (given > 0 && is_default(op.args[given - 1], args[given - 1])) --given;
+  const int positional = count_positional(op), given = without_defaults(op, args, positional);
   Arguments arguments;
   if (extended.with_keys >> key & 1) arguments.add(checked(PyLong_FromUnsignedLong(keys)));
   for (int i = 0; i < given; ++i) arguments.add(wrap_value(args[i]));
@@ -256,21 +265,44 @@ PythonOp& python_op(Op& op) {
   return *(python_ops[&op] = made);
 }
 
+WrittenArguments::WrittenArguments(const Op& op, const Value* args) {
+  for_each_tensor(op, args, [&](Tensor& t, int i) {
+    if (op.args[i].is_mutated) written_.push_back({&t, *t.version_});
+  });
+}
+
+void WrittenArguments::bump_versions() const {
+  for (const auto& [t, version] : written_)
+    if (*t->version_ == version) bump_version(*t);
+}
+
+std::pair<Ref<Object>, Ref<Object>> python_arguments(const Op& op, const Value* args) {
+  const PythonOp& extended = python_op(const_cast<Op&>(op));
+  const int positional = count_positional(op), given = without_defaults(op, args, positional);
+  auto tuple = Ref<Object>::steal(checked(PyTuple_New(given)));
+  for (int i = 0; i < given; ++i) PyTuple_SET_ITEM(tuple.object(), i, wrap_value(args[i]));
+  auto dict = Ref<Object>::steal(checked(PyDict_New()));
+  for (int i = positional; i < op.nargs; ++i) {
+    if (is_default(op.args[i], args[i])) continue;
+    const auto value = Ref<Object>::steal(wrap_value(args[i]));
+    checked(PyDict_SetItem(dict.object(), extended.names[size_t(i)], value.object()));
+  }
+  return {std::move(tuple), std::move(dict)};
+}
+
+Ref<Object> check_python_result(const Op& op, const Value* args, Ref<Object> result) {
+  if (op.op_class == OpClass::InPlace) return Ref<Object>::share(args[0].tensor);
+  return check_result(python_op(const_cast<Op&>(op)), std::move(result));
+}
+
 Object* python_kernel(const Op& op, KeySet keys, Value* args) {
   const PythonOp& extended = *find_python_op(op);
   const int key = highest(op, keys);
-  const bool backend = bit(Key(key)) & kBackendKeys;
-  std::vector<uint32_t> versions;  // of what the kernel may write to
-  if (backend)
-    for_each_tensor(op, args, [&](const Tensor& t, int i) {
-      if (op.args[i].is_mutated) versions.push_back(*t.version_);
-    });
+  if (!(bit(Key(key)) & kBackendKeys))
+    return check_result(extended, Ref<Object>::steal(call_kernel(extended, key, keys, args))).release();
+  const WrittenArguments written(op, args);
   Ref<Object> result = check_result(extended, Ref<Object>::steal(call_kernel(extended, key, keys, args)));
-  if (!backend) return result.release();
-  size_t at = 0;
-  for_each_tensor(op, args, [&](Tensor& t, int i) {  // what was written around the operators counts as well
-    if (op.args[i].is_mutated && *t.version_ == versions[at++]) bump_version(t);
-  });
+  written.bump_versions();
   if (extended.fresh_results) check_fresh(op, args, result.object());
   return result.release();
 }

@@ -32,6 +32,22 @@ Object* python_kernel(const Op& op, KeySet keys, Value* args);
 /// where nothing is recorded.
 Object* python_autograd(const Op& op, KeySet keys, Value* args);
 
+/// The arguments of a call as Python gives them: a tuple, without defaults at its end, and a dict.
+std::pair<Ref<Object>, Ref<Object>> python_arguments(const Op& op, const Value* args);
+/// What Python returned for a call, as callers expect it: checked against the schema; of operators that write, the
+/// arguments that they write.
+Ref<Object> check_python_result(const Op& op, const Value* args, Ref<Object> result);
+
+/// The tensors that a call writes to, and their versions before it: what Python wrote around the operators counts, too.
+class WrittenArguments {
+ public:
+  WrittenArguments(const Op& op, const Value* args);
+  void bump_versions() const;
+
+ private:
+  std::vector<std::pair<Tensor*, uint32_t>> written_;
+};
+
 /// The operator of a full name ("aten::add.Tensor"); null if there is none.
 Op* find_qualified(std::string_view qualname);
 

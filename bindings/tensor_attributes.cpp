@@ -7,6 +7,7 @@
 #include "bindings/autograd.h"
 #include "bindings/convert.h"
 #include "bindings/override.h"
+#include "bindings/python_dispatch.h"
 #include "bindings/register_hooks.h"
 #include "generated/ops/view/regroup.h"
 #include "runtime/autograd/grad.h"
@@ -113,7 +114,7 @@ int set_grad(Object* self, Object* value, void*) {
 
 Object* get_data(Object* self, void*) {
   return guarded([&] {
-    TensorRef data = alias(tensor_of(self));
+    TensorRef data = detached(tensor_of(self));
     detach_version(*data);
     return data.release();
   });
@@ -212,21 +213,6 @@ Object* detach_(Object* self, Object*) {
   });
 }
 
-/// A new object of a class that takes over all that t is; t has no other user.
-TensorRef moved_into(TensorRef t, PyTypeObject* type) {
-  auto fresh = TensorRef::steal(&tensor_of(checked(type->tp_alloc(type, 0))));
-  char *from = reinterpret_cast<char*>(t.get()), *to = reinterpret_cast<char*>(fresh.get());
-  std::swap_ranges(from + sizeof(Object), from + sizeof(Tensor), to + sizeof(Object));
-  if (fresh->dims_ == t->inline_dims_) fresh->dims_ = fresh->inline_dims_;
-  t->dims_ = t->inline_dims_;
-  return fresh;
-}
-
-PyTypeObject* subclass_of_tensor(Object* type, const char* who) {
-  if (!PyType_Check(type) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_type))
-    fail_type(who, "(): the class must be a subclass of Tensor");
-  return reinterpret_cast<PyTypeObject*>(type);
-}
 Object* as_subclass(Object* self, Object* type) {
   return guarded([&]() -> Object* {
     PyTypeObject* wanted = subclass_of_tensor(type, "as_subclass");
@@ -246,13 +232,29 @@ Object* make_subclass(Object*, Object* const* args, Py_ssize_t nargs) {
 
 }  // namespace
 
+PyTypeObject* subclass_of_tensor(Object* type, const char* who) {
+  if (!PyType_Check(type) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_type))
+    fail_type(who, "(): the class must be a subclass of Tensor");
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+TensorRef moved_into(TensorRef t, PyTypeObject* type) {
+  auto fresh = TensorRef::steal(&tensor_of(checked(type->tp_alloc(type, 0))));
+  char *from = reinterpret_cast<char*>(t.get()), *to = reinterpret_cast<char*>(fresh.get());
+  std::swap_ranges(from + sizeof(Object), from + sizeof(Tensor), to + sizeof(Object));
+  if (fresh->dims_ == t->inline_dims_) fresh->dims_ = fresh->inline_dims_;
+  t->dims_ = t->inline_dims_;
+  fresh->keys |= class_keys(type);
+  return fresh;
+}
+
 TensorRef retyped(const Tensor& t, PyTypeObject* type) {
   if (type == tensor_type) return alias(t);
   auto fresh = TensorRef::steal(&tensor_of(checked(type->tp_alloc(type, 0))));
   fresh->dims_ = fresh->inline_dims_;
   assume_data(*fresh, t);
   fresh->version_ = &fresh->storage_->version;
-  fresh->keys |= t.keys & bit(Key::Inference);
+  fresh->keys |= (t.keys & bit(Key::Inference)) | class_keys(type);
   return fresh;
 }
 
@@ -265,7 +267,7 @@ void assume_data(Tensor& t, const Tensor& from) {
   if (!own_version) t.version_ = &t.storage_->version;
   t.dtype_ = from.dtype_;
   t.device_ = from.device_;
-  t.keys = (t.keys & ~kBackendKeys) | backend_key(from.device_.type);
+  t.keys = (t.keys & ~kBackendKeys) | (from.keys & kBackendKeys);
   set_layout(t, from.sizes(), from.strides(), from.storage_offset());
   if (old) release(old);
 }

@@ -26,6 +26,15 @@ to_copy = op(
     doc="A converted copy.",
 )
 
+local_scalar = op(
+    "_local_scalar_dense(Tensor self) -> Scalar",
+    kernel="local_scalar",
+    structured=False,
+    namespace="private",
+    samples=lambda s: [s(s.t()), s(s.t(1, 1)), s(s.t(1, dtype="int64"))],
+    doc="The only element as a number: what item() asks for where it can't read the memory itself.",
+)
+
 _TO = "bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None"
 to_dtype = composite(
     f"to.dtype(Tensor(a) self, ScalarType dtype, {_TO}) -> Tensor(a)",

@@ -137,7 +137,7 @@ class _Emitter:
         self.tables[table] = None
         values = ", ".join(_fused_values(n, fused))
         quick = [f"const Value v[] = {{{values}}};", f"out[{i}] = pointwise(tables::{table}, v);"]
-        return [*loads, "if (tls.grad_mode) {", *_indent(plain, 2), "} else {", *_indent(quick, 2), "}"]
+        return [*loads, "if (!may_fuse()) {", *_indent(plain, 2), "} else {", *_indent(quick, 2), "}"]
 
     def _scope(self, n: NodePlan, output: Expr) -> Scope:
         scope = Scope(self.plan, n.entry.where, "*grads[0]", {}, used=self.used, formulas=self.formulas)

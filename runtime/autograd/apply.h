@@ -81,7 +81,7 @@ inline Scalar scalar_log(const Scalar& a) {
 inline Scalar scalar_sqrt(const Scalar& a) { return Scalar(std::sqrt(a.to_double())); }
 inline Scalar scalar_reciprocal(const Scalar& a) { return Scalar(1.0) / a; }
 
-/// Whether a derivative's fused form applies: no graph is asked for, and there are elements to work on.
-inline bool may_fuse(Tensor* const* grads) { return !tls.grad_mode && !(grads[0] && grads[0]->is_meta()); }
+/// may_fuse() for derivatives that need elements to work on.
+inline bool may_fuse(Tensor* const* grads) { return may_fuse() && !(grads[0] && grads[0]->is_meta()); }
 
 }  // namespace vivace

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "generated/ops/factory/convert.h"
+#include "generated/ops/factory/fresh.h"
 #include "generated/ops/pointwise/arith.h"
 #include "generated/ops/reduce/sums.h"
 #include "generated/ops/view/dims.h"
@@ -19,6 +20,7 @@
 #include "runtime/autograd/hooks.h"
 #include "runtime/autograd/view.h"
 #include "runtime/core/tensor_object.h"
+#include "runtime/dispatch/foreign.h"
 
 namespace vivace {
 namespace {
@@ -148,6 +150,8 @@ thread_local Run* Run::current = nullptr;
 void accumulate(TensorRef& sum, TensorRef more, bool create_graph) {
   if (!sum) {
     sum = std::move(more);
+  } else if (foreign_tensors_exist && (is_foreign(sum->keys) || is_foreign(more->keys))) [[unlikely]] {
+    sum = ops::add_Tensor(*sum, *more, 1);
   } else if (!create_graph && Py_REFCNT(sum.get()) == 1 && sum->storage_->refcount == 1 && !sum->base &&
              sum->dtype() == more->dtype() && sum->is_non_overlapping_and_dense()) {
     ops::add__Tensor(*sum, *more, 1);
@@ -257,7 +261,12 @@ void Run::find_needed(std::span<const Endpoint> inputs) {
 
 /// Adds to leaf.grad as PyTorch does: a gradient that nobody else holds is taken, others are copied.
 void accumulate_grad(Tensor& leaf, TensorRef grad, bool create_graph) {
-  if (!leaf.grad) {
+  if (foreign_tensors_exist && is_foreign(leaf.keys | grad->keys)) [[unlikely]] {
+    Tensor* sum = (leaf.grad ? ops::add_Tensor(*leaf.grad, *grad, 1) : create_graph ? grad : detached(*grad)).release();
+    Tensor* old = std::exchange(leaf.grad, sum);
+    track(leaf);
+    Py_XDECREF(old);
+  } else if (!leaf.grad) {
     const bool ours = Py_REFCNT(grad.get()) == 1 && grad->storage_->refcount == 1 && !grad->base;
     const bool fits = same_layout(*grad, leaf) && leaf.is_non_overlapping_and_dense();
     if (create_graph) {
@@ -327,14 +336,47 @@ void Run::settle(const Edge& edge) {
   if (at != leaves_.end() && --at->second.pending == 0) finish_leaf(*edge.tensor(), at->second);
 }
 
+/// A tensor of one number.
+TensorRef filled(IntList sizes, DType dtype, Device device, double number) {
+  if (device.type == DeviceType::PrivateUse) return ops::full(sizes, number, dtype, device);
+  TensorRef t = empty(sizes, dtype, device);
+  fill_into(*t, number);
+  return t;
+}
+
+/// Whether a derivative has foreign tensors among its gradients or what it saved.
+bool has_foreign_operands(Node& node, Tensor* const* arrived) {
+  for (uint32_t i = 0; i < node.noutputs; ++i)
+    if (arrived[i] && is_foreign(arrived[i]->keys)) return true;
+  for (uint32_t k = 0; k < node.nsaves; ++k) {
+    const Value& v = node.saved()[k];
+    if (v.tag == Tag::Tensor && v.tensor && is_foreign(v.tensor->keys)) return true;
+    if (v.tag != Tag::TensorList) continue;
+    for (const Tensor* t : v.tensor_list())
+      if (t && is_tensor(const_cast<Tensor*>(t)) && is_foreign(t->keys)) return true;
+  }
+  return false;
+}
+
+/// For the time of a derivative: whether it has foreign operands.
+class ForeignBackward {
+ public:
+  ForeignBackward(Node& node, Tensor* const* arrived) : before_(tls.foreign_backward) {
+    tls.foreign_backward = foreign_tensors_exist && has_foreign_operands(node, arrived);
+  }
+  ~ForeignBackward() { tls.foreign_backward = before_; }
+  ForeignBackward(const ForeignBackward&) = delete;
+
+ private:
+  const bool before_;
+};
+
 /// Puts zeros where no gradient arrived at a differentiable output.
 void fill_undefined(Node& node, Tensor** arrived) {
   for (uint32_t i = 0; i < node.noutputs; ++i) {
     const OutputMeta& meta = node.metas[i];
     if (arrived[i] || !is_differentiable(meta.dtype)) continue;
-    TensorRef zero = empty(meta.sizes(), meta.dtype, meta.device);
-    fill_into(*zero, 0);
-    arrived[i] = zero.release();
+    arrived[i] = filled(meta.sizes(), meta.dtype, meta.device, 0).release();
   }
 }
 
@@ -358,7 +400,10 @@ void Run::run(Node& node, Tensor** arrived, Needs needs) {
   TensorRef few[kInline];
   std::vector<TensorRef> many(n > kInline ? n : 0);
   TensorRef* out = n > kInline ? many.data() : few;
-  node.info->apply(node, arrived, reinterpret_cast<Tensor**>(out), needs);
+  {
+    const ForeignBackward foreign(node, arrived);
+    node.info->apply(node, arrived, reinterpret_cast<Tensor**>(out), needs);
+  }
   if (anomaly_mode.checks()) [[unlikely]]
     check_no_nan(node, reinterpret_cast<Tensor**>(out));
   if (node.extra) run_node_post_hooks(node, reinterpret_cast<Tensor**>(out), arrived);
@@ -427,8 +472,8 @@ void Run::add_root(const Endpoint& root, Tensor* gradient, size_t i) {
     if (count(sizes) != 1)
       fail("grad can be implicitly created only for scalar outputs, got a tensor of shape ", sizes);
     if (is_complex(dtype)) fail("grad can be implicitly created only for real scalar outputs but got ", dtype);
-    grad = empty(sizes, dtype, device);
-    fill_into(*grad, 1);
+    grad = root.tensor && foreign_tensors_exist && is_foreign(root.tensor->keys) ? ops::ones_like(*root.tensor)
+                                                                                 : filled(sizes, dtype, device, 1);
   }
   roots_.push_back(edge ? edge : Edge::leaf(root.tensor));
   root_owners_.push_back(Ref<Object>::share(roots_.back().object()));
@@ -518,6 +563,7 @@ std::vector<TensorRef> apply_node(Node& node, TensorList gradients) {
   if (node.info->wants_zeros) fill_undefined(node, slots);
   Needs needs = 0;
   for (uint32_t i = 0; i < node.nedges && i < 64; ++i) needs |= Needs(bool(node.edges()[i])) << i;
+  const ForeignBackward foreign(node, slots);
   node.info->apply(node, slots, reinterpret_cast<Tensor**>(results.data()), needs);
   return results;
 }

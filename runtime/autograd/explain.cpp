@@ -8,6 +8,7 @@
 #include "generated/ops/reduce/truth.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
+#include "runtime/composite/value.h"
 #include "runtime/core/tensor_object.h"
 
 namespace vivace {
@@ -20,7 +21,7 @@ bool has_nan(Tensor& t) {
   if (!is_differentiable(t.dtype()) || t.is_meta() || t.numel() == 0) return false;
   const GradModeGuard no_grad(false);
   const TensorRef found = ops::any(*ops::isnan(t));
-  return *found->data<bool>();
+  return is_true(*found);
 }
 
 /// The oldest node from which `node`'s gradient came by way of the forward pass, whose saved output is NaN already.

@@ -43,6 +43,8 @@ inline void set_meta(Node& node, uint32_t nr, const Tensor& t) {
   m.ndim = t.ndim_;
   for (int d = 0; d < t.ndim_; ++d) sizes[d] = t.dims_[d];
 }
+/// alias(t); where a class's __torch_dispatch__ sees t, what it makes of detach().
+TensorRef detached(const Tensor& t);
 /// An alias of t whose gradient goes where the edge leads.
 TensorRef with_edge(const Tensor& t, const Edge& edge);
 /// Drops what the node saved.

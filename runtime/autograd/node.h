@@ -126,4 +126,7 @@ SavedList saved_list(Node& node, int k);
 /// The k-th saved value that is no tensor.
 inline const Value& saved_value(Node& node, int k) { return node.saved()[k]; }
 
+/// Whether derivatives may work on memory, past the dispatcher: no graph is asked for, and no tensor is foreign.
+inline bool may_fuse() { return !tls.grad_mode && !tls.foreign_backward; }
+
 }  // namespace vivace

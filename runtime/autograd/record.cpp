@@ -113,7 +113,7 @@ inline void save_argument(Value& slot, SaveSpec spec, const Value* args) {
 
 /// Saves a result: never the output itself, or the node and its output would keep each other alive.
 inline void save_result(Value& slot, Tensor& result) {
-  slot.tensor = alias(result).release();
+  slot.tensor = detached(result).release();
   result.keys |= bit(Key::Watched);
   slot.tag = Tag::Tensor;
   slot.count = *result.version_;

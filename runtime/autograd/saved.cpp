@@ -1,4 +1,5 @@
 // Unpacking of saved tensors.
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/apply.h"
 #include "runtime/autograd/explain.h"
 #include "runtime/autograd/grad.h"
@@ -61,8 +62,15 @@ void refuse_released(const Node& node) {
       "to access saved tensors after calling backward.");
 }
 
+TensorRef detached(const Tensor& t) {
+  if (!((t.keys | tls.include) & ~tls.exclude & bit(Key::Python))) [[likely]]
+    return alias(t);
+  const ExcludeGuard below(bit(Key::Autograd));
+  return ops::detach(const_cast<Tensor&>(t));
+}
+
 TensorRef with_edge(const Tensor& t, const Edge& edge) {
-  TensorRef connected = alias(t);
+  TensorRef connected = detached(t);
   if (!edge) return connected;
   Ref<Node> node;
   if (edge.is_leaf()) {

@@ -15,11 +15,12 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/composite/value.h"
 
 namespace vivace::composite {
 namespace {
 
-bool holds(const TensorRef& truth) { return !truth->is_meta() && truth->data<bool>()[0]; }
+bool holds(const TensorRef& truth) { return is_true(*truth); }
 
 void check_weights(Tensor& weights, const char* name, int64_t observations) {
   if (weights.dim() > 1)

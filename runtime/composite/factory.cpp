@@ -1,7 +1,7 @@
 // linspace and logspace with 0-dim tensors as ends: their numbers are read.
 #include "generated/kernels/factory/ranges.h"
 #include "generated/ops/factory/fresh.h"
-#include "runtime/kernels/read_scalar.h"
+#include "runtime/composite/value.h"
 
 namespace vivace::composite {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 Scalar end_of_range(const Tensor& t, const char* op) {
   if (t.dim() != 0)
     fail(op, " only supports 0-dimensional start and end tensors, but got a tensor with ", t.dim(), " dimension(s).");
-  return kernels::read_scalar(t);
+  return value_of(t);
 }
 
 }  // namespace

@@ -6,11 +6,14 @@
 #include "generated/ops/linalg/products.h"
 #include "generated/ops/linalg/reflectors.h"
 #include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/compare.h"
 #include "generated/ops/pointwise/complex.h"
 #include "generated/ops/reduce/sums.h"
+#include "generated/ops/reduce/truth.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/composite/value.h"
 #include "runtime/kernels/lapack.h"
 
 namespace vivace::composite {
@@ -55,8 +58,7 @@ std::tuple<TensorRef, TensorRef, TensorRef, TensorRef> lstsq(Tensor& self, Tenso
   auto [X, rank, values] = ops::linalg_lstsq(*A, *B, rcond.value_or(eps * double(std::max(m, n))), name);
   // There are residuals where all matrices are high and of full rank, and the driver finds them.
   bool full = name != "gelsy" && m > n && A->numel() > 0;
-  if (full && !self.is_meta())
-    for (int64_t i = 0; i < rank->numel(); ++i) full &= rank->data<int64_t>()[i] == n;
+  if (full && !self.is_meta()) full = is_true(*ops::all(*ops::eq_Scalar(*rank, n)));
   TensorRef residuals = full ? squared_residuals(*A, *X, *B) : no_residuals(*X);
   return {fewer ? ops::squeeze_dim(*X, -1) : std::move(X), std::move(residuals), std::move(rank), std::move(values)};
 }

@@ -11,7 +11,7 @@
 #include "generated/ops/reduce/truth.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/regroup.h"
-#include "runtime/kernels/read_scalar.h"
+#include "runtime/composite/value.h"
 
 namespace vivace::composite {
 
@@ -80,7 +80,7 @@ TensorRef combinations(Tensor& self, int64_t r, bool with_replacement) {
 }
 
 bool allclose(Tensor& self, Tensor& other, double rtol, double atol, bool equal_nan) {
-  return kernels::read_scalar(*ops::all(*ops::isclose(self, other, rtol, atol, equal_nan))).to_bool();
+  return value_of(*ops::all(*ops::isclose(self, other, rtol, atol, equal_nan))).to_bool();
 }
 
 }  // namespace vivace::composite

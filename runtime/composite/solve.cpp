@@ -15,9 +15,11 @@
 #include "generated/ops/pointwise/compare.h"
 #include "generated/ops/pointwise/exp_log.h"
 #include "generated/ops/pointwise/select.h"
+#include "generated/ops/reduce/truth.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/composite/value.h"
 #include "runtime/kernels/lapack.h"
 
 namespace vivace::composite {
@@ -98,8 +100,9 @@ namespace {
 
 void refuse_zero_diagonal(Tensor& factors, const char* name) {
   if (factors.is_meta()) return;
-  const TensorRef zero = contiguous(*ops::eq_Scalar(*ops::diagonal(factors, 0, -2, -1), Scalar(0)));
+  const TensorRef zero = ops::contiguous(*ops::eq_Scalar(*ops::diagonal(factors, 0, -2, -1), Scalar(0)));
   const int64_t n = rows(factors);
+  if (!is_true(*ops::any(*zero))) return;
   for (int64_t i = 0; i < zero->numel(); ++i)
     if (zero->data<bool>()[i])
       raise(ErrorKind::LinAlg,

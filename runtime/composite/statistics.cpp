@@ -22,7 +22,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
-#include "runtime/kernels/read_scalar.h"
+#include "runtime/composite/value.h"
 
 namespace vivace::composite {
 namespace {
@@ -71,7 +71,7 @@ TensorRef quantiles(const char* name, Tensor& self, Tensor& q, Dim dim, bool kee
     fail(name, "() interpolation must be one of linear, lower, higher, midpoint or nearest, but got ", interpolation);
   if (!q.is_meta()) {
     const TensorRef inside = ops::logical_and(*ops::ge_Scalar(q, 0), *ops::le_Scalar(q, 1));
-    if (!kernels::read_scalar(*ops::all(*inside)).to_bool()) fail(name, "() q values must be in the range [0, 1]");
+    if (!value_of(*ops::all(*inside)).to_bool()) fail(name, "() q values must be in the range [0, 1]");
   }
   const int64_t d = dim ? wrap_dim(*dim, self.dim()) : 0;
   const TensorRef flat = dim && self.dim() ? ops::transpose_int(self, d, -1) : ops::reshape(self, Dims{-1});
@@ -166,8 +166,8 @@ std::tuple<TensorRef, TensorRef> histogram_bin_ct(Tensor& self, int64_t bins,
     if (range->size() != 2) fail("torch.histogram(): range should have 2 elements, but got ", range->size());
     low = (*range)[0], high = (*range)[1];
   } else if (self.numel() > 0) {
-    low = kernels::read_scalar(*ops::min(self)).to_double();
-    high = kernels::read_scalar(*ops::max(self)).to_double();
+    low = value_of(*ops::min(self)).to_double();
+    high = value_of(*ops::max(self)).to_double();
   }
   if (!std::isfinite(low) || !std::isfinite(high)) fail("range of [", low, ", ", high, "] is not finite");
   if (low > high) fail("torch.histogram(): min edge of bin range ", low, " exceeds max edge ", high);

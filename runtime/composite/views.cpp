@@ -8,7 +8,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
-#include "runtime/kernels/read_scalar.h"
+#include "runtime/composite/value.h"
 #include "runtime/kernels/view_shape.h"
 
 namespace vivace::composite {
@@ -144,7 +144,7 @@ TensorRef imag(Tensor& self) {
 
 TensorRef narrow_Tensor(Tensor& self, int64_t dim, Tensor& start, int64_t length) {
   if (start.dim() != 0 || !is_integral(start.dtype())) fail("start must be an 0-dim integral Tensor.");
-  return ops::narrow(self, dim, kernels::read_scalar(start).to_int(), length);
+  return ops::narrow(self, dim, value_of(start).to_int(), length);
 }
 
 std::vector<TensorRef> tensor_split_tensor(Tensor& self, Tensor& which, int64_t dim) {

@@ -196,6 +196,7 @@ TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
 
 TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, DType dtype) {
   Tensor* v = blank(sizes, strides, dtype, t.device());
+  v->keys |= t.keys & kMemoryKeys;
   retain(t.storage_);
   v->storage_ = t.storage_;
   v->version_ = t.version_;
@@ -212,6 +213,7 @@ TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, D
 
 TensorRef alias(const Tensor& t) {
   Tensor* v = blank(t.sizes(), t.strides(), t.dtype(), t.device());
+  v->keys |= t.keys & kMemoryKeys;
   retain(t.storage_);
   v->storage_ = t.storage_;
   v->version_ = t.version_;

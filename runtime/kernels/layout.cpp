@@ -4,6 +4,7 @@
 #include "generated/kernels/factory/convert.h"
 #include "runtime/core/overlap.h"
 #include "runtime/kernels/checks.h"
+#include "runtime/kernels/read_scalar.h"
 
 namespace vivace {
 namespace kernels {
@@ -97,6 +98,11 @@ void zero_(Tensor& self) { fill_into(self, 0); }
 
 void fill_Scalar(Tensor&, const Scalar& value, Tensor& out) { fill_into(out, value); }
 void fill_Tensor(Tensor&, Tensor& value, Tensor& out) { fill__Tensor(out, value); }
+
+Scalar local_scalar(Tensor& self) {
+  if (self.numel() != 1) fail("a Tensor with ", self.numel(), " elements cannot be converted to Scalar");
+  return read_scalar(self);
+}
 
 }  // namespace kernels
 

@@ -14,6 +14,8 @@ inline Scalar read_scalar(const Tensor& t) {
       return Scalar(x);
     else if constexpr (kIsComplex<T>)
       return Scalar(double(x.re), double(x.im));
+    else if constexpr (std::is_same_v<T, uint64_t>)
+      return Scalar(x);
     else if constexpr (std::is_integral_v<T>)
       return Scalar(int64_t(x));
     else

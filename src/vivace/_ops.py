@@ -25,7 +25,9 @@ class OpOverload(_C._OpCall):
         self.__qualname__ = self._name
         self.__module__ = packet.__module__
         self.tags = []
-        self._set_operators(self._name)
+        by_number = overload.replace("Tensor", "Scalar")  # a number may stand for a tensor of no dims
+        twin = by_number != overload and by_number in packet._overload_names
+        self._set_operators(self._name, *([_qualname(packet._qualified_op_name, by_number)] if twin else []))
 
     @property
     def _schema(self):

@@ -22,7 +22,7 @@ bool is_plain(const Tensor& t) {
 
 /// Products may bypass the dispatcher.
 bool runs_directly(const Tensor& a, const Tensor& b) {
-  return !tls.grad_mode && !is_complex(a.dtype()) && is_plain(a) && is_plain(b) && a.dtype() == b.dtype();
+  return may_fuse() && !is_complex(a.dtype()) && is_plain(a) && is_plain(b) && a.dtype() == b.dtype();
 }
 
 }  // namespace

@@ -82,26 +82,26 @@ std::tuple<TensorRef, TensorRef, TensorRef> mse_loss_backward(Tensor& g, Tensor&
                                                               std::optional<bool> reduce, std::string_view reduction,
                                                               Needs needs) {
   const Reduction r = kernels::parse_reduction("mse_loss", reduction, size_average, reduce);
-  return with_weight(pair_backward(ElementLoss::Mse, g, input, target, r, 0, needs, !tls.grad_mode));
+  return with_weight(pair_backward(ElementLoss::Mse, g, input, target, r, 0, needs, may_fuse()));
 }
 std::tuple<TensorRef, TensorRef, TensorRef> l1_loss_backward(Tensor& g, Tensor& input, Tensor& target,
                                                              std::optional<bool> size_average,
                                                              std::optional<bool> reduce, std::string_view reduction,
                                                              Needs needs) {
   const Reduction r = kernels::parse_reduction("l1_loss", reduction, size_average, reduce);
-  return with_weight(pair_backward(ElementLoss::L1, g, input, target, r, 0, needs, !tls.grad_mode));
+  return with_weight(pair_backward(ElementLoss::L1, g, input, target, r, 0, needs, may_fuse()));
 }
 std::tuple<TensorRef, TensorRef> smooth_l1_loss_backward(Tensor& g, Tensor& input, Tensor& target,
                                                          std::optional<bool> size_average, std::optional<bool> reduce,
                                                          std::string_view reduction, double beta, Needs needs) {
   const Reduction r = kernels::parse_reduction("smooth_l1_loss", reduction, size_average, reduce);
   return pair_backward(beta == 0 ? ElementLoss::L1 : ElementLoss::SmoothL1, g, input, target, r, beta, needs,
-                       !tls.grad_mode);
+                       may_fuse());
 }
 std::tuple<TensorRef, TensorRef, TensorRef> huber_loss_backward(Tensor& g, Tensor& input, Tensor& target,
                                                                 std::string_view reduction, double delta, Needs needs) {
   const Reduction r = kernels::parse_reduction("huber_loss", reduction, {}, {});
-  return with_weight(pair_backward(ElementLoss::Huber, g, input, target, r, delta, needs, !tls.grad_mode));
+  return with_weight(pair_backward(ElementLoss::Huber, g, input, target, r, delta, needs, may_fuse()));
 }
 
 // ---- losses of class scores

@@ -23,6 +23,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/composite/value.h"
 
 namespace vivace::formulas {
 namespace {
@@ -95,7 +96,7 @@ bool divides_well(Tensor& product) {
   const TensorRef is_normal = ops::logical_and(*ops::ge_Scalar(*size, Scalar(least)),
                                                *ops::lt_Scalar(*size, Scalar(std::numeric_limits<double>::infinity())));
   const TensorRef all = ops::all(*is_normal);
-  return *all->data<bool>();
+  return is_true(*all);
 }
 TensorRef conj_of(Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : TensorRef::share(&t); }
 

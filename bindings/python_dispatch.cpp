@@ -1,0 +1,218 @@
+// Modes and classes with __torch_dispatch__; wrappers, which have no memory of their own.
+#include "bindings/python_dispatch.h"
+
+#include <unordered_map>
+#include <vector>
+
+#include "bindings/convert.h"
+#include "bindings/keywords.h"
+#include "bindings/python_op.h"
+#include "bindings/tables.h"
+#include "bindings/tensor_attributes.h"
+#include "runtime/autograd/grad.h"
+#include "runtime/dispatch/foreign.h"
+
+namespace vivace {
+namespace {
+
+thread_local std::vector<Ref<Object>> modes;  // the innermost last
+
+Object* disabled_dispatch = nullptr;  // classes with this as their __torch_dispatch__ see no calls
+Object* handler = nullptr;            // handler(overload, args, kwargs), in Python
+Object* find_overload = nullptr;      // find_overload(full name), in Python
+Object* method_name = nullptr;        // "__torch_dispatch__"
+
+/// Overloads by number that PyTorch's parser has not: it takes the number for a tensor.
+constexpr const char* kNumbersAsTensors[] = {"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_"};
+
+std::string presented_overload(const Op& op) {
+  const std::string_view overload = op.overload;
+  if (overload != "Scalar" && overload != "Scalar_mode") return op.overload;
+  for (const std::string_view name : kNumbersAsTensors)
+    if (name == op.name) return overload == "Scalar" ? "Tensor" : "Tensor_mode";
+  return op.overload;
+}
+
+/// The OpOverload that stands for op in torch.ops.
+Object* overload_object(const Op& op) {
+  static std::unordered_map<const Op*, Object*> known;
+  Object*& found = known[&op];
+  if (!found) {
+    const std::string overload = presented_overload(op);
+    const bool qualified = std::string_view(op.name).find("::") != std::string_view::npos;
+    const std::string name = str(qualified ? "" : "aten::", op.name, overload.empty() ? "" : ".", overload);
+    found = checked(PyObject_CallFunction(find_overload, "s", name.c_str()));
+  }
+  return found;
+}
+
+/// The layers that have seen a call; they are hidden from what its handler calls.
+constexpr KeySet kAbove = bit(Key::Autograd) | bit(Key::SavedHooks) | bit(Key::Autocast) | bit(Key::ForwardAD);
+
+Object* dispatch_to_python(const Op& op, KeySet, Value* args) {
+  const Ref<Object> function = Ref<Object>::share(overload_object(op));
+  const auto [positional, keywords] = python_arguments(op, args);
+  const WrittenArguments written(op, args);
+  const ExcludeGuard below(kAbove);
+  Ref<Object> result = Ref<Object>::steal(checked(
+      PyObject_CallFunctionObjArgs(handler, function.object(), positional.object(), keywords.object(), nullptr)));
+  written.bump_versions();
+  return check_python_result(op, args, std::move(result)).release();
+}
+
+Object* refuse_wrapper(const Op& op, KeySet, Value*) {
+  fail(op.name,
+       "(): Cannot access data pointer of Tensor that doesn't have storage: a wrapper made by _make_wrapper_subclass "
+       "got past its class's __torch_dispatch__");
+}
+
+void install() {
+  static const bool once = [] {
+    for (Op* op : all_ops()) {
+      if (is_implicit_composite(*op)) continue;
+      set_kernel(*op, Key::Python, dispatch_to_python);
+      set_kernel(*op, Key::NoData, refuse_wrapper);
+    }
+    foreign_tensors_exist = true;
+    Ref<Object>::steal(checked(PyImport_ImportModule("vivace._dispatch")));  // sets the handlers
+    return true;
+  }();
+  (void)once;
+}
+
+bool class_dispatches(PyTypeObject* type) {
+  if (type == tensor_type || type == parameter_type) return false;
+  auto method = Ref<Object>::steal(PyObject_GetAttr(reinterpret_cast<Object*>(type), method_name));
+  if (!method) PyErr_Clear();
+  return method && method.get() != disabled_dispatch;
+}
+
+void show_modes_to_calls() {
+  tls.include = modes.empty() ? tls.include & ~bit(Key::Python) : tls.include | bit(Key::Python);
+}
+
+Dims dims_argument(const char* name, Object* value) {
+  Dims dims;
+  if (!unwrap_ints(value, &dims))
+    fail_type("_make_wrapper_subclass(): argument '", name, "' must be tuple of ints, not ", Py_TYPE(value)->tp_name);
+  return dims;
+}
+
+/// _make_wrapper_subclass(cls, size, *, strides, storage_offset, dtype, device, requires_grad, ...)
+Object* make_wrapper_subclass(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords) {
+  return guarded([&]() -> Object* {
+    static constexpr Signature signature = {
+        "_make_wrapper_subclass",
+        10,
+        2,
+        {"cls", "size", "strides", "storage_offset", "memory_format", "dtype", "layout", "device", "pin_memory",
+         "requires_grad", "dispatch_sizes_strides_policy", "dispatch_device", "dispatch_layout"}};
+    Object* a[13];
+    sort_arguments(signature, args, nargs, keywords, a);
+    PyTypeObject* type = subclass_of_tensor(a[0], "_make_wrapper_subclass");
+    if (!class_dispatches(type))
+      fail_type("_make_wrapper_subclass(): ", type->tp_name,
+                " has no __torch_dispatch__, without which nothing can be done with its instances");
+    const Dims sizes = dims_argument("size", a[1]);
+    const DType dtype = dtype_argument("_make_wrapper_subclass", a[5]).value_or(default_dtype);
+    const Device device = device_argument("_make_wrapper_subclass", a[7]).value_or(Device{});
+    const Device nowhere{DeviceType::Meta};
+    const bool strided = a[2] && a[2] != Py_None;
+    TensorRef bare =
+        strided ? empty_strided(sizes, dims_argument("strides", a[2]), dtype, nowhere) : empty(sizes, dtype, nowhere);
+    TensorRef wrapper = moved_into(std::move(bare), type);
+    wrapper->device_ = device;
+    wrapper->keys = bit(Key::NoData) | bit(Key::Python);
+    if (bool_argument("_make_wrapper_subclass", "requires_grad", a[9], false)) set_requires_grad(*wrapper, true);
+    return wrapper.release();
+  });
+}
+
+// ---- for vivace/_dispatch.py
+
+Object* set_handlers(Object*, Object* const* args, Py_ssize_t) {
+  Object* old[] = {std::exchange(handler, Py_NewRef(args[0])), std::exchange(find_overload, Py_NewRef(args[1]))};
+  for (Object* o : old) Py_XDECREF(o);
+  Py_RETURN_NONE;
+}
+
+Object* push_mode(Object*, Object* mode) {
+  install();
+  modes.push_back(Ref<Object>::share(mode));
+  show_modes_to_calls();
+  Py_RETURN_NONE;
+}
+Object* pop_mode(Object*, Object*) {
+  if (modes.empty()) {
+    PyErr_SetString(PyExc_RuntimeError, "there is no TorchDispatchMode to leave");
+    return nullptr;
+  }
+  Object* mode = modes.back().release();
+  modes.pop_back();
+  show_modes_to_calls();
+  return mode;
+}
+Object* num_modes(Object*, Object*) { return PyLong_FromSize_t(modes.size()); }
+Object* mode_at(Object*, Object* index) {
+  const size_t at = PyLong_AsSize_t(index);
+  if (PyErr_Occurred()) return nullptr;
+  if (at >= modes.size()) {
+    PyErr_SetString(PyExc_IndexError, "there are fewer modes on");
+    return nullptr;
+  }
+  return Py_NewRef(modes[at].get());
+}
+
+Object* class_dispatches_object(Object*, Object* type) {
+  return PyBool_FromLong(PyType_Check(type) && class_dispatches(reinterpret_cast<PyTypeObject*>(type)));
+}
+
+/// The __torch_dispatch__ of classes that see no calls: the operation itself, unseen.
+Object* call_disabled(Object*, Object* args, Object* kwargs) {
+  static const char* names[] = {"func", "types", "args", "kwargs", nullptr};
+  Object *function, *types, *arguments = nullptr, *keywords = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(names), &function, &types, &arguments,
+                                   &keywords))
+    return nullptr;
+  return guarded([&] {
+    const ExcludeGuard unseen(bit(Key::Python));
+    auto tuple = Ref<Object>::steal(checked(arguments ? PySequence_Tuple(arguments) : PyTuple_New(0)));
+    return PyObject_Call(function, tuple.get(), keywords == Py_None ? nullptr : keywords);
+  });
+}
+
+PyMethodDef functions[] = {
+    fast_function("_set_dispatch_handlers", set_handlers,
+                  "Sets what calls that Python sees go to, and what finds overloads."),
+    {"_push_on_torch_dispatch_stack", push_mode, METH_O, nullptr},
+    {"_pop_torch_dispatch_stack", pop_mode, METH_NOARGS, nullptr},
+    {"_len_torch_dispatch_stack", num_modes, METH_NOARGS, nullptr},
+    {"_get_dispatch_stack_at", mode_at, METH_O, nullptr},
+    {"_class_dispatches", class_dispatches_object, METH_O, "Whether a class has a __torch_dispatch__ of its own."},
+    {"_disabled_torch_dispatch_impl", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_disabled)),
+     METH_VARARGS | METH_KEYWORDS, "The __torch_dispatch__ of classes that see no calls."},
+    keyword_function("_make_wrapper_subclass", make_wrapper_subclass,
+                     "A tensor of a class with __torch_dispatch__ that has sizes and a dtype, and no memory."),
+    kNoMethod,
+};
+
+}  // namespace
+
+KeySet class_keys(PyTypeObject* type) {
+  if (!class_dispatches(type)) return 0;
+  install();
+  return bit(Key::Python);
+}
+
+void init_python_dispatch(Object* module) {
+  checked(PyModule_AddFunctions(module, functions));
+  disabled_dispatch = checked(PyObject_GetAttrString(module, "_disabled_torch_dispatch_impl"));
+  method_name = checked(PyUnicode_InternFromString("__torch_dispatch__"));
+  auto* type = reinterpret_cast<Object*>(tensor_type);
+  checked(PyObject_SetAttr(type, method_name, disabled_dispatch));
+  const auto wrapper = Ref<Object>::steal(checked(PyObject_GetAttrString(module, "_make_wrapper_subclass")));
+  const auto unbound = Ref<Object>::steal(checked(PyStaticMethod_New(wrapper.object())));
+  checked(PyObject_SetAttrString(type, "_make_wrapper_subclass", unbound.object()));
+}
+
+}  // namespace vivace
