@@ -13,6 +13,7 @@
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/view.h"
+#include "runtime/profiler/recorder.h"
 
 namespace vivace {
 namespace {
@@ -85,11 +86,13 @@ std::vector<TensorRef> run_in_thread(std::span<const Endpoint> roots, TensorList
   std::exception_ptr failure;
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   const ThreadState state = tls;
+  profiler::Recorder* const recorder = profiler::here;
   const SavedHooksStack hooks = saved_hooks();
   PyThreadState* waiting = PyEval_SaveThread();
   std::thread([&] {
     const PyGILState_STATE gil = PyGILState_Ensure();
     tls = state;
+    profiler::here = recorder;
     saved_hooks() = hooks;
     depth = 1;
     try {

@@ -16,6 +16,8 @@ void init_grad_modes(Object* module);
 void init_autocast(Object* module);
 /// Adds set_num_threads and its kin.
 void init_threads(Object* module);
+/// Lets profiles note stacks.
+void init_profiler();
 /// Adds the type of storages and what makes tensors over them.
 void init_storages(Object* module);
 
@@ -24,6 +26,7 @@ extern PyMethodDef kConstructorFunctions[];  // tensor, as_tensor, asarray, scal
 extern PyMethodDef kDTypeFunctions[];        // result_type, promote_types, can_cast, set_default_dtype, is_tensor, ...
 extern PyMethodDef kNumpyFunctions[];        // from_numpy
 extern PyMethodDef kDlpackFunctions[];       // from_dlpack
+extern PyMethodDef kProfilerFunctions[];     // what profiler/ is written with
 
 // methods of Tensor
 extern PyMethodDef kConstructorMethods[];  // new_tensor, new

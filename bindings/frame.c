@@ -101,6 +101,17 @@ void vivace_capture_line(PyObject** code, int32_t* lasti) {
     search(frame, code, lasti);
 }
 
+int vivace_capture_frames(VivaceFrame* frames, int room) {
+  struct _PyInterpreterFrame* frame = TOP(PyThreadState_Get());
+  int n = 0;
+  for (; frame && n < room; frame = frame->previous) {
+    if (!HAS_CODE(frame)) continue;
+    frames[n].code = (PyObject*)CODE_OF(frame);
+    frames[n++].lasti = (int32_t)(_PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT));
+  }
+  return n;
+}
+
 #else
 
 void vivace_capture_line(PyObject** code, int32_t* lasti) {
@@ -120,6 +131,23 @@ void vivace_capture_line(PyObject** code, int32_t* lasti) {
     Py_DECREF(frame);
     frame = back;
   }
+}
+
+int vivace_capture_frames(VivaceFrame* frames, int room) {
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  int n = 0;
+  while (frame) {
+    if (n < room) {
+      PyCodeObject* code = PyFrame_GetCode(frame);
+      frames[n].code = (PyObject*)code;
+      frames[n++].lasti = PyFrame_GetLasti(frame);
+      Py_DECREF(code); /* the frame that runs keeps it */
+    }
+    PyFrameObject* back = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = back;
+  }
+  return n;
 }
 
 #endif

@@ -8,6 +8,13 @@ extern "C" {
 
 /* New reference to its code object (NULL if there is no frame) and the byte offset of its current instruction. */
 void vivace_capture_line(PyObject** code, int32_t* lasti);
+typedef struct {
+  PyObject* code;
+  int32_t lasti;
+} VivaceFrame;
+/* All frames of this thread, vivace's own included, innermost first, up to `room` of them; the code objects are
+ * borrowed. Returns how many there are. */
+int vivace_capture_frames(VivaceFrame* frames, int room);
 /* Code from files below this folder counts as vivace's own. Returns -1 with an exception set on failure. */
 int vivace_set_package_folder(PyObject* folder);
 

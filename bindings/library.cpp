@@ -10,6 +10,7 @@
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/view.h"
+#include "runtime/profiler/layer.h"
 
 namespace vivace {
 namespace {
@@ -71,7 +72,8 @@ Op* make_op(const std::string& qualname, Object* arguments, const char* schema) 
                               {Key::CUDA, no_kernel},
                               {Key::PrivateUse, no_kernel},
                               {Key::View, view_kernel},
-                              {Key::Inference, inference_kernel}}};
+                              {Key::Inference, inference_kernel},
+                              {Key::Profiler, profiler::operator_kernel}}};
   bool mutates = false;
   for (Py_ssize_t i = 0; i < n; ++i) {
     const char *name, *type;

@@ -65,11 +65,12 @@ int exec(Object* module) {
     init_grad_modes(module);
     init_autocast(module);
     init_threads(module);
+    init_profiler();
     init_storages(module);
     init_op_call(module);
     init_python_dispatch(module);
     for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions,
-                               kAutogradFunctions, kLibraryFunctions})
+                               kAutogradFunctions, kLibraryFunctions, kProfilerFunctions})
       checked(PyModule_AddFunctions(module, table));
     return 0;
   });

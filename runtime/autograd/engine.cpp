@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -21,12 +22,16 @@
 #include "runtime/autograd/view.h"
 #include "runtime/core/tensor_object.h"
 #include "runtime/dispatch/foreign.h"
+#include "runtime/profiler/recorder.h"
 
 namespace vivace {
 namespace {
 
 std::vector<uint64_t> live_runs;
 uint64_t last_run = 0;
+
+template <bool kProfiled>
+using Scope = std::conditional_t<kProfiled, profiler::Scope, profiler::NoScope>;
 
 /// What one run keeps per node.
 struct NodeState {
@@ -79,8 +84,12 @@ class Run {
   void visit(Node& root);
   void find_needed(std::span<const Endpoint> inputs);
   void finish(std::span<const Endpoint> inputs);
+  // kProfiled: a profile notes what runs.
+  template <bool kProfiled>
   void execute(Node& node);
+  template <bool kProfiled>
   void run(Node& node, Tensor** arrived, Needs needs);
+  template <bool kProfiled>
   void deliver(const Edge& edge, TensorRef grad, const Node* from, uint32_t index);
   /// One gradient less to wait for at a leaf; after the last its hooks run.
   void settle(const Edge& edge);
@@ -306,8 +315,10 @@ void Run::finish_leaf(Tensor& leaf, LeafState& state) {
   }
 }
 
+template <bool kProfiled>
 void Run::deliver(const Edge& edge, TensorRef grad, const Node* from, uint32_t index) {
   if (edge.is_leaf()) {
+    const Scope<kProfiled> scope(profiler::Kind::Accumulate, nullptr);
     Tensor& leaf = *edge.tensor();
     if (!leaf.requires_grad()) return;  // since it was switched off
     grad = fitted(std::move(grad), leaf.sizes(), leaf.dtype(), from, index);
@@ -390,6 +401,7 @@ bool saves_tensors(Node& node) {
 }
 
 /// Computes and hands on the gradients of a node's inputs.
+template <bool kProfiled>
 void Run::run(Node& node, Tensor** arrived, Needs needs) {
   constexpr uint32_t kInline = 8;
   const uint32_t n = node.nedges;
@@ -402,6 +414,7 @@ void Run::run(Node& node, Tensor** arrived, Needs needs) {
   TensorRef* out = n > kInline ? many.data() : few;
   {
     const ForeignBackward foreign(node, arrived);
+    const Scope<kProfiled> scope(profiler::Kind::Apply, node.info, int64_t(node.sequence));
     node.info->apply(node, arrived, reinterpret_cast<Tensor**>(out), needs);
   }
   if (anomaly_mode.checks()) [[unlikely]]
@@ -413,10 +426,12 @@ void Run::run(Node& node, Tensor** arrived, Needs needs) {
     if (node.extra && node.extra->function) release_function(node);
   }
   for (uint32_t i = 0; i < n; ++i)
-    if (out[i] && wants(edges[i])) deliver(edges[i], std::move(out[i]), &node, i);
+    if (out[i] && wants(edges[i])) deliver<kProfiled>(edges[i], std::move(out[i]), &node, i);
 }
 
+template <bool kProfiled>
 void Run::execute(Node& node) {
+  const Scope<kProfiled> scope(profiler::Kind::Evaluate, node.info, int64_t(node.sequence));
   Tensor** arrived = buffer(node);
   bool any = false;
   for (uint32_t i = 0; i < node.noutputs; ++i) any |= arrived[i] != nullptr;
@@ -430,7 +445,7 @@ void Run::execute(Node& node) {
       if (c.node == &node && arrived[c.nr]) results_[c.index] = TensorRef::share(arrived[c.nr]);
     if ((any || node.info->runs_always) && needs) {
       if (node.extra) run_node_pre_hooks(node, arrived);
-      run(node, arrived, needs);
+      run<kProfiled>(node, arrived, needs);
     } else if (node.run == id_) {
       drop_buffer(node);
     }
@@ -501,10 +516,13 @@ std::vector<TensorRef> Run::operator()(std::span<const Endpoint> roots, TensorLi
 
   const GradModeGuard mode(options_.create_graph);
   for (size_t i = 0; i < roots_.size(); ++i) {
-    deliver(roots_[i], std::move(root_grads_[i]), nullptr, 0);
+    deliver<false>(roots_[i], std::move(root_grads_[i]), nullptr, 0);
     settle(roots_[i]);
   }
-  for (size_t i = 0; i < nodes_.size(); ++i) execute(*nodes_[i]);
+  if (profiler::here)
+    for (size_t i = 0; i < nodes_.size(); ++i) execute<true>(*nodes_[i]);
+  else
+    for (size_t i = 0; i < nodes_.size(); ++i) execute<false>(*nodes_[i]);
   finish(inputs);
   for (size_t i = 0; i < callbacks_.size(); ++i) call_back(callbacks_[i].object());
   return std::move(results_);

@@ -26,6 +26,8 @@ struct FreeList {
   int length;
 };
 [[gnu::visibility("hidden")]] extern FreeList small_storages[kSmallClasses];
+/// Calls `watch` for memory that storages get (bytes > 0) and give back; null: no more.
+void watch_storages(void (*watch)(const Storage& storage, int64_t bytes));
 extern Tensor* free_tensors[kTensorsKept + 1];
 extern int free_tensor_count;
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "runtime/core/error.h"
 #include "runtime/core/pool.h"
@@ -35,8 +36,14 @@ constexpr uint8_t kUnpooled = 255;                    // a header alone
 FreeList large_storages[kLargeClasses];
 size_t large_cached = 0;
 
+// While memory is watched, the lists of small blocks, which inline code uses, are empty and pass for full, and blocks
+// come from these: so every block comes and goes by way of this file, and nothing is asked where nobody watches.
+FreeList watched_storages[kSmallClasses];
+void (*watch)(const Storage& storage, int64_t bytes) = nullptr;
+
 inline FreeList& list_of(int size_class) {
-  return size_class < kSmallClasses ? small_storages[size_class] : large_storages[size_class - kSmallClasses];
+  if (size_class >= kSmallClasses) return large_storages[size_class - kSmallClasses];
+  return watch ? watched_storages[size_class] : small_storages[size_class];
 }
 
 /// Class of a request; `capacity` gets the bytes that blocks of the class hold.
@@ -116,6 +123,8 @@ Storage* allocate_storage(size_t nbytes, Device device) {
   s->nbytes = nbytes;
   s->refcount = 1;
   s->version = 0;
+  if (watch) [[unlikely]]
+    watch(*s, int64_t(nbytes));
   return s;
 }
 
@@ -135,6 +144,8 @@ void free_storage(Storage* s) {
     std::free(s);
     return;
   }
+  if (watch) [[unlikely]]
+    watch(*s, -int64_t(s->nbytes));
   if (s->deleter) {  // resized: the data lives apart from the header
     s->deleter(s->context);
     s->deleter = nullptr;
@@ -170,9 +181,11 @@ void resize_storage(Storage* s, size_t nbytes) {
     s->nbytes = nbytes;
     return;
   }
+  const int64_t more = int64_t(nbytes) - int64_t(s->nbytes);
   if (nbytes <= capacity_in_use(*s)) {
     if (nbytes > s->nbytes) poison(s->data + s->nbytes, nbytes - s->nbytes);
     s->nbytes = nbytes;
+    if (watch) watch(*s, more);
     return;
   }
   if (num_tensors(*s) > 1)
@@ -186,6 +199,16 @@ void resize_storage(Storage* s, size_t nbytes) {
   s->nbytes = nbytes;
   s->deleter = [](void* p) { std::free(p); };
   s->context = data;
+  if (watch) watch(*s, more);
+}
+
+void watch_storages(void (*watcher)(const Storage& storage, int64_t bytes)) {
+  if ((watcher != nullptr) != (watch != nullptr))
+    for (int c = 0; c < kSmallClasses; ++c) {
+      std::swap(small_storages[c], watched_storages[c]);
+      if (watcher) small_storages[c].length = kSmallKeep;
+    }
+  watch = watcher;
 }
 
 size_t empty_cache() {

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from operator import is_
 
 import vivace
+from vivace import _C
 
 from ..utils._observed import ObservedDict
 from ..utils.hooks import RemovableHandle
@@ -329,7 +330,8 @@ def _fitted(value, parameter, key):
     return value
 
 
-# ---- hooks of steps: `step` is wrapped when the first of them is registered, so that steps without hooks cost nothing
+# ---- hooks of steps, and their time in profiles: `step` is wrapped when the first hook is registered or the first
+# profile begins, so that steps without either cost nothing
 
 
 def _wrap_step(cls):
@@ -349,7 +351,11 @@ def _wrap_step(cls):
                         f"{hook} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
                     )
                 args, kwargs = changed
-        result = inner(*args, **kwargs)
+        token = _C._profiler_enter(f"Optimizer.step#{type(self).__name__}.step")
+        try:
+            result = inner(*args, **kwargs)
+        finally:
+            _C._profiler_exit(token)
         for hook in (*self._hooks("_optimizer_step_post_hooks"), *_global_post_hooks.values()):
             hook(self, args, kwargs)
         return result
@@ -385,3 +391,7 @@ def register_optimizer_step_pre_hook(hook):
 def register_optimizer_step_post_hook(hook):
     """A step post-hook of every optimizer."""
     return _register_global(_global_post_hooks, hook)
+
+
+if _C._profiler_active():
+    _run_hooks_in_steps()
