@@ -6,6 +6,7 @@
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/node.h"
 #include "runtime/core/tensor_object.h"
+#include "runtime/dispatch/foreign.h"
 #include "runtime/profiler/recorder.h"
 
 namespace vivace::profiler {
@@ -82,10 +83,7 @@ Object* operator_kernel(const Op& op, KeySet keys, Value* args) {
 }
 
 void install() {
-  for (Op* op : all_ops()) {
-    op->table.kernels[int(Key::Profiler)] = operator_kernel;
-    op->table.keys |= bit(Key::Profiler);
-  }
+  for (Op* op : all_ops()) set_kernel(*op, Key::Profiler, operator_kernel);
 }
 
 }  // namespace vivace::profiler
