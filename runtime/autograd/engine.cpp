@@ -12,10 +12,9 @@
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/factory/fresh.h"
 #include "generated/ops/pointwise/arith.h"
-#include "generated/ops/reduce/sums.h"
 #include "generated/ops/view/dims.h"
-#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/explain.h"
+#include "runtime/autograd/fit.h"
 #include "runtime/autograd/function_node.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/hooks.h"
@@ -167,33 +166,6 @@ void accumulate(TensorRef& sum, TensorRef more, bool create_graph) {
   } else {
     sum = ops::add_Tensor(*sum, *more, 1);
   }
-}
-
-[[noreturn, gnu::cold, gnu::noinline]] void refuse_gradient(const Node* from, uint32_t index, const Tensor& g,
-                                                            IntList sizes) {
-  if (!from) fail("backward: got a gradient of shape ", g.sizes(), " for a tensor of shape ", sizes);
-  fail("Function ", from->info->name, " returned an invalid gradient at index ", index, " - got ", g.sizes(),
-       " but expected shape compatible with ", sizes);
-}
-
-/// Sums, casts and checks a gradient, which is the index-th that `from` (null: the caller) gave, to what it belongs to.
-TensorRef fitted(TensorRef grad, IntList sizes, DType dtype, const Node* from, uint32_t index) {
-  Tensor& g = *grad;
-  const bool same = g.ndim_ == sizes.size() && std::memcmp(g.dims_, sizes.data(), sizes.size_bytes()) == 0;
-  if (!same) [[unlikely]] {
-    bool fits = g.ndim_ >= sizes.size();
-    for (size_t k = 1; fits && k <= sizes.size(); ++k) {
-      const int64_t want = sizes[sizes.size() - k];
-      fits = want == 1 || want == g.dims_[g.ndim_ - k];
-    }
-    if (!fits) refuse_gradient(from, index, g, sizes);
-    grad = sum_to_size(g, sizes);
-  }
-  if (grad->dtype() != dtype) [[unlikely]] {
-    if (is_complex(grad->dtype()) && !is_complex(dtype)) grad = ops::real(*grad);
-    if (grad->dtype() != dtype) grad = ops::_to_copy(*grad, dtype);
-  }
-  return grad;
 }
 
 /// The output of a node that an endpoint is; none for leaves.
@@ -548,16 +520,6 @@ void Run::finish(std::span<const Endpoint> inputs) {
 }
 
 }  // namespace
-
-TensorRef sum_to_size(Tensor& g, IntList sizes) {
-  const int lead = g.ndim_ - int(sizes.size());
-  Dims dims;
-  for (int d = 0; d < lead; ++d) dims.push(d);
-  for (int d = lead; d < g.ndim_; ++d)
-    if (sizes[size_t(d - lead)] == 1 && g.dims_[d] != 1) dims.push(d);
-  TensorRef sum = dims.n ? ops::sum_dim_IntList(g, IntList(dims), true, std::nullopt) : TensorRef::share(&g);
-  return lead > 0 ? ops::view(*sum, sizes) : sum;
-}
 
 std::vector<TensorRef> run_backward(std::span<const Endpoint> roots, TensorList gradients,
                                     std::span<const Endpoint> inputs, const BackwardOptions& options) {
