@@ -5,6 +5,7 @@
 #include <map>
 
 #include "bindings/convert.h"
+#include "bindings/native_kernel.h"
 #include "bindings/parse.h"
 #include "bindings/python_op.h"
 #include "runtime/autograd/grad.h"
@@ -147,6 +148,10 @@ Object* set_kernel(Object*, Object* args) {
     const std::string_view mode = how;
     PythonOp* extended = mode == "original" ? find_python_op(op) : &python_op(op);
     if (!extended) Py_RETURN_NONE;
+    if (is_native_kernel(function)) {
+      if (mode != "kernel") fail(op.name, ": a kernel written in C++ is not given the set of keys");
+      bind_native_kernel(function, op);
+    }
     const KeySet mask = bit(Key(key));
     Kernel& kernel = op.table.kernels[key];
     if (mode == "original") {

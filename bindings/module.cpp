@@ -4,6 +4,8 @@
 #include "bindings/autograd.h"
 #include "bindings/convert.h"
 #include "bindings/exports.h"
+#include "bindings/extension_api.h"
+#include "bindings/native_kernel.h"
 #include "bindings/node_type.h"
 #include "bindings/override.h"
 #include "bindings/packet.h"
@@ -69,6 +71,8 @@ int exec(Object* module) {
     init_storages(module);
     init_op_call(module);
     init_python_dispatch(module);
+    init_native_kernel(module);
+    init_extension_api(module);
     for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions,
                                kAutogradFunctions, kLibraryFunctions, kProfilerFunctions})
       checked(PyModule_AddFunctions(module, table));

@@ -1,10 +1,11 @@
-// Calls from the dispatcher to kernels written in Python: arguments become objects, and what comes back is checked,
-// since C++ callers take a result for what the schema says.
+// Calls from the dispatcher to registered kernels: for those written in Python arguments become objects. What comes
+// back is checked, since C++ callers take a result for what the schema says.
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
 #include "bindings/convert.h"
+#include "bindings/native_kernel.h"
 #include "bindings/python_op.h"
 #include "runtime/dispatch/box.h"
 
@@ -113,6 +114,7 @@ class Arguments {
 
 Object* call_kernel(const PythonOp& extended, int key, KeySet keys, const Value* args) {
   const auto function = Ref<Object>::share(extended.kernels[key]);
+  if (is_native_kernel(function.object())) return call_native_kernel(function.object(), args);
   const Op& op = *extended.op;
   const int positional = count_positional(op), given = without_defaults(op, args, positional);
   Arguments arguments;
@@ -158,7 +160,7 @@ bool fits(char kind, Object* o) {
 }
 
 [[noreturn, gnu::cold]] void refuse_result(const PythonOp& extended, Object* result) {
-  fail(extended.op->name, "(): the kernel written in Python returned ", Py_TYPE(result)->tp_name,
+  fail(extended.op->name, "(): the registered kernel returned ", Py_TYPE(result)->tp_name,
        ", which is not what the schema says: ", extended.op->schema);
 }
 
@@ -218,7 +220,9 @@ void check_fresh(const Op& op, const Value* args, Object* result) {
 
 int highest(const Op& op, KeySet keys) { return 31 - __builtin_clz((keys & op.table.keys) | 1); }
 
-std::string parse_returns(std::string_view schema) {
+}  // namespace
+
+std::string result_letters(std::string_view schema) {
   schema.remove_prefix(std::min(schema.size(), schema.rfind("->") + 2));
   std::string kinds;
   std::string item;
@@ -250,8 +254,6 @@ std::string parse_returns(std::string_view schema) {
   return kinds;
 }
 
-}  // namespace
-
 PythonOp* find_python_op(const Op& op) {
   const auto found = python_ops.find(&op);
   return found == python_ops.end() ? nullptr : found->second;
@@ -261,7 +263,7 @@ PythonOp& python_op(Op& op) {
   if (PythonOp* found = find_python_op(op)) return *found;
   auto* made = new PythonOp{&op, op.table};
   for (int i = 0; i < op.nargs; ++i) made->names.push_back(checked(PyUnicode_InternFromString(op.args[i].name)));
-  made->returns = parse_returns(op.schema);
+  made->returns = result_letters(op.schema);
   return *(python_ops[&op] = made);
 }
 

@@ -26,6 +26,8 @@ struct PythonOp {
 PythonOp* find_python_op(const Op& op);
 /// The same, made if need be.
 PythonOp& python_op(Op& op);
+/// The letters of `PythonOp::returns` for a schema.
+std::string result_letters(std::string_view schema);
 /// A kernel that calls the callable of its key.
 Object* python_kernel(const Op& op, KeySet keys, Value* args);
 /// A kernel of Key::Autograd: the callable, which records the call, gets all arguments by position; it is left out

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from catalogue.kinds import Entry, Pointwise
 from codegen.derivatives import make_derivatives
-from codegen.emit import bindings, docs, headers, loops, nodes, pointwise, stubs, tables
+from codegen.emit import bindings, docs, extension, headers, loops, nodes, pointwise, stubs, tables
 from codegen.plan import make_plan
 from codegen.pointwise_plan import KernelPlan, plan_kernels
 
@@ -34,5 +34,6 @@ def generate(entries: Iterable[Entry]) -> dict[str, str]:
         **pointwise.emit(kernels),
         **loops.emit(kernels.loops),
         **stubs.emit(plan),
+        **extension.emit(plan),
         **docs.emit(plan, derivatives),
     }

@@ -1,13 +1,26 @@
 """torch.ops: operators by library and schema name; see _ops.py."""
 
+import ctypes
+import os
+
 from vivace import _ops
 
 loaded_libraries: set[str] = set()
 
 
 def load_library(path):
-    """Refuses: such libraries are compiled against PyTorch's own."""
-    raise OSError(f"vivace can't load {path}: it is compiled against PyTorch's C++ libraries")
+    """Loads a library of operators that is compiled with vivace's headers; its blocks of TORCH_LIBRARY run."""
+    path = os.path.realpath(path)
+    try:
+        ctypes.CDLL(path)
+    except SystemError as error:  # a block left an exception
+        raise (error.__cause__ or error) from None
+    except OSError as error:
+        raise OSError(
+            f"Could not load this library: {path} ({error}). One that is compiled against PyTorch has to be built "
+            "again, with torch.utils.cpp_extension."
+        ) from error
+    loaded_libraries.add(path)
 
 
 def __getattr__(name):
