@@ -18,6 +18,7 @@ class IValue {
   template <class T, class = std::enable_if_t<!std::is_same_v<std::decay_t<T>, IValue>>>
   IValue(const T& value) : object_(vivace::Object::steal(vivace::to_python(value))) {}
 
+  const vivace::Object& object() const { return object_; }
   bool isNone() const { return object_.get() == Py_None; }
   bool isTensor() const { return vivace::api().is_tensor(object_.get()); }
   bool isInt() const { return PyLong_Check(object_.get()) && !isBool(); }
@@ -45,6 +46,7 @@ class IValue {
  private:
   vivace::Object object_;
 };
+inline PyObject* to_python(const IValue& value) { return vivace::to_python(value.object()); }
 
 }  // namespace c10
 
@@ -207,13 +209,14 @@ struct Function {
 inline variable_list grad(const variable_list& outputs, const variable_list& inputs,
                           const variable_list& grad_outputs = {}, std::optional<bool> retain_graph = std::nullopt,
                           bool create_graph = false, bool allow_unused = false) {
-  PyObject* given = grad_outputs.empty() ? vivace::none() : vivace::to_python(grad_outputs);
-  return vivace::result<variable_list>(vivace::import("vivace.autograd")
-                                           .attribute("grad")(vivace::to_python(outputs), vivace::to_python(inputs),
-                                                              given, vivace::to_python(retain_graph),
-                                                              vivace::to_python(create_graph), vivace::none(),
-                                                              vivace::to_python(allow_unused))
-                                           .release());
+  const auto arguments = vivace::Object::pack(vivace::to_python(outputs), vivace::to_python(inputs));
+  const auto options = vivace::Object::steal(vivace::to_python(
+      std::map<std::string, IValue>{{"grad_outputs", grad_outputs.empty() ? IValue() : IValue(grad_outputs)},
+                                    {"retain_graph", IValue(retain_graph)},
+                                    {"create_graph", IValue(create_graph)},
+                                    {"allow_unused", IValue(allow_unused)}}));
+  const auto function = vivace::import("vivace.autograd").attribute("grad");
+  return vivace::result<variable_list>(PyObject_Call(function.get(), arguments.get(), options.get()));
 }
 inline void backward(const variable_list& tensors, const variable_list& grad_tensors = {},
                      std::optional<bool> retain_graph = std::nullopt, bool create_graph = false) {
