@@ -51,6 +51,29 @@ Object* get_forward_line(Object* self, void*) {
   });
 }
 
+/// What is known of each output of the forward operator, whose gradients are the node's inputs.
+Object* get_input_metadata(Object* self, void*) {
+  return guarded([&] {
+    static PyStructSequence_Field fields[] = {{"shape", nullptr}, {"dtype", nullptr}, {"device", nullptr}, {nullptr}};
+    static PyStructSequence_Desc description = {"torch.autograd.graph.InputMetadata", nullptr, fields, 3};
+    static PyTypeObject* const type = PyStructSequence_NewType(&description);
+    Node& node = as_node(self);
+    auto all = Ref<Object>::steal(checked(PyTuple_New(node.noutputs)));
+    for (uint32_t i = 0; i < node.noutputs; ++i) {
+      if (i < 32 && node.info->nondiff_outputs >> i & 1) {
+        PyTuple_SET_ITEM(all.object(), i, Py_NewRef(Py_None));
+        continue;
+      }
+      Object* one = checked(PyStructSequence_New(type));
+      PyTuple_SET_ITEM(all.object(), i, one);
+      PyStructSequence_SetItem(one, 0, checked(wrap_size(node.metas[i].sizes())));
+      PyStructSequence_SetItem(one, 1, wrap(node.metas[i].dtype));
+      PyStructSequence_SetItem(one, 2, checked(wrap(node.metas[i].device)));
+    }
+    return all.release();
+  });
+}
+
 Object* get_sequence_nr(Object* self, Object*) { return PyLong_FromUnsignedLongLong(as_node(self).sequence); }
 
 Object* node_repr(Object* self) {
@@ -106,6 +129,11 @@ PyGetSetDef getset[] = {
      "((node, output number), ...): where the gradients of the inputs go.", nullptr},
     {"forward_line", get_forward_line, nullptr, "Where the forward operation was called, 'file.py:12 in f'.", nullptr},
     {"metadata", node_metadata, nullptr, "A dict for notes.", nullptr},
+    {"_input_metadata", get_input_metadata, nullptr,
+     "(shape, dtype, device) of each output of the forward operation, whose gradients arrive here; None for outputs "
+     "that "
+     "have none.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
