@@ -54,6 +54,8 @@ def add_lazy_modules(package, folder):
         full = f"{package}.{name}"
         is_package = extension == ""
         path = os.path.join(entry.path, "__init__.py") if is_package else entry.path
+        if is_package and not os.path.exists(path):
+            continue  # a folder of data
         search = [entry.path] if is_package else None
         spec = _bootstrap_external.spec_from_file_location(full, path, submodule_search_locations=search)
         module = _bootstrap.module_from_spec(spec)

@@ -140,3 +140,14 @@ def test_a_singular_matrix_has_two_names(module: Any) -> None:
     with pytest.raises(module.linalg.LinAlgError) as caught:
         module.linalg.inv(module.zeros(2, 2))
     assert caught.type is module._C._LinAlgError
+
+
+def test_every_lazy_module_loads() -> None:
+    code = """
+import sys, vivace
+for name, module in sorted(sys.modules.items()):
+    if name.startswith("vivace."):
+        assert module.__file__, name
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
