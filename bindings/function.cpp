@@ -9,6 +9,7 @@
 #include "bindings/node_type.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/rebase.h"
+#include "runtime/autograd/tangent.h"
 #include "runtime/autograd/view.h"
 
 namespace vivace {
@@ -64,6 +65,7 @@ class Application {
   Ref<Node> node_;
   FunctionState* state_;
   bool recording_ = false;
+  uint64_t levels_ = 0;  // at which an argument has a tangent
 };
 
 Application::Application(const FunctionClass& kind, Object* cls, Object* const* args, Py_ssize_t nargs)
@@ -75,7 +77,10 @@ Application::Application(const FunctionClass& kind, Object* cls, Object* const* 
     sync_view(t);
     ++ntensors;
     recording_ |= t.requires_grad();
+    sync_tangents(t);
+    levels_ |= levels_of(t);
   }
+  if (tls.exclude & bit(Key::ForwardAD)) levels_ = 0;
   recording_ = recording_ && tls.grad_mode && !tls.inference_mode;
   Node* node = new_node(kind.info, ntensors, 0, 0);
   node_ = Ref<Node>::steal(node);
@@ -97,6 +102,7 @@ Ref<Object> Application::call_forward() {
   static Object* const forward_name = PyUnicode_InternFromString("forward");
   static Object* const setup_name = PyUnicode_InternFromString("setup_context");
   const GradModeGuard no_grad(false);
+  const ExcludeGuard no_tangents(bit(Key::ForwardAD));
   const auto forward = Ref<Object>::steal(checked(PyObject_GetAttr(cls_, forward_name)));
   if (kind_.separate_setup) {
     auto result = Ref<Object>::steal(checked(PyObject_Vectorcall(forward.object(), args_, size_t(nargs_), nullptr)));
@@ -189,6 +195,15 @@ Object* Application::operator()() {
       PyTuple_SET_ITEM(finished.object(), i, finish_output(outputs[i], uint32_t(i)).release());
     if (recording_) save_tensors(*node_);
   }
+  if (levels_) [[unlikely]] {
+    if (!kind_.has_jvp)
+      fail_not_implemented(
+          "You must implement the jvp function for custom autograd.Function to use it with forward mode AD.");
+    Object* const only_finished[] = {finished.object()};
+    run_function_jvp(*node_, args_, nargs_,
+                     single ? only_finished : reinterpret_cast<PyTupleObject*>(finished.object())->ob_item, n, levels_);
+  }
+  Py_CLEAR(state_->saved_for_forward);
   Py_CLEAR(state_->to_save);
   Py_CLEAR(state_->dirty);
   Py_CLEAR(state_->non_differentiable);
@@ -213,6 +228,7 @@ Object* make_class(Object* cls, Object* capsule_name) {
   const auto name = Ref<Object>::steal(checked(PyType_GetName(reinterpret_cast<PyTypeObject*>(cls))));
   made->name = str(PyUnicode_AsUTF8(name.object()), "Backward");
   made->separate_setup = overrides(cls, "setup_context");
+  made->has_jvp = overrides(cls, "jvp");
   const bool vjp = overrides(cls, "vjp");
   if (vjp && overrides(cls, "backward"))
     fail(

@@ -11,7 +11,8 @@ namespace vivace {
 struct FunctionClass {
   NodeInfo info;
   std::string name;
-  bool separate_setup;    // forward without ctx, then setup_context
+  bool separate_setup;  // forward without ctx, then setup_context
+  bool has_jvp;
   Object* backward_name;  // "backward" or "vjp"; interned, never freed
 };
 
@@ -25,6 +26,9 @@ PyTypeObject* make_function_node_type(const char* name);
 void run_function_backward(Node& node, Tensor* const* grads, Tensor** out, Needs needs);
 /// Keeps the tensors that forward gave to save_for_backward.
 void save_tensors(Node& node);
+/// Calls the user's jvp, which gives the outputs their tangents at each level where an argument has one.
+void run_function_jvp(Node& node, Object* const* args, Py_ssize_t nargs, Object* const* outputs, Py_ssize_t noutputs,
+                      uint64_t levels);
 /// What ctx.saved_tensors is: a tuple.
 Object* saved_tensors(Node& node);
 

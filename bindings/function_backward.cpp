@@ -80,6 +80,7 @@ void save_tensors(Node& node) {
 
 Object* saved_tensors(Node& node) {
   const FunctionState& f = *node.extra->function;
+  if (f.saved_for_forward) return Py_NewRef(f.saved_for_forward);  // while jvp runs
   if (f.freed) refuse_released(node);
   const std::vector<FunctionSave>& saved = f.saved;
   auto tuple = Ref<Object>::steal(checked(PyTuple_New(Py_ssize_t(saved.size()))));

@@ -51,11 +51,6 @@ int assign_materialize(Object* self, Object* value, void*) {
   return 0;
 }
 
-Object* save_for_forward(Object* self, Object* tensors) {
-  if (PyObject_SetAttrString(self, "saved_for_forward", tensors) < 0) return nullptr;
-  Py_RETURN_NONE;
-}
-
 Object* get_saved_tensors(Object* self, void*) {
   return guarded([&] { return saved_tensors(node_of(self)); });
 }
@@ -77,7 +72,8 @@ Object* clear_saved(Object* self, Object*) {
 PyMethodDef methods[] = {
     {"save_for_backward", set_tuple<&FunctionState::to_save>, METH_VARARGS,
      "save_for_backward(*tensors): backward finds them in saved_tensors."},
-    {"save_for_forward", save_for_forward, METH_VARARGS, "save_for_forward(*tensors): jvp finds them."},
+    {"save_for_forward", set_tuple<&FunctionState::saved_for_forward>, METH_VARARGS,
+     "save_for_forward(*tensors): jvp finds them in saved_tensors."},
     {"mark_dirty", set_tuple<&FunctionState::dirty>, METH_VARARGS,
      "mark_dirty(*tensors): forward changed these arguments in place and returns them."},
     {"mark_non_differentiable", set_tuple<&FunctionState::non_differentiable>, METH_VARARGS,
@@ -95,6 +91,8 @@ PyGetSetDef getset[] = {
     {"dirty_tensors", get_tuple<&FunctionState::dirty>, assign_tuple<&FunctionState::dirty>, nullptr, nullptr},
     {"non_differentiable", get_tuple<&FunctionState::non_differentiable>,
      assign_tuple<&FunctionState::non_differentiable>, nullptr, nullptr},
+    {"saved_for_forward", get_tuple<&FunctionState::saved_for_forward>, assign_tuple<&FunctionState::saved_for_forward>,
+     nullptr, nullptr},
     {"materialize_grads", get_materialize, assign_materialize, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},

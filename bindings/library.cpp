@@ -74,6 +74,7 @@ Op* make_op(const std::string& qualname, Object* arguments, const char* schema) 
                               {Key::PrivateUse, no_kernel},
                               {Key::View, view_kernel},
                               {Key::Inference, inference_kernel},
+                              {Key::ForwardAD, refuse_forward},
                               {Key::Profiler, profiler::operator_kernel}}};
   bool mutates = false;
   for (Py_ssize_t i = 0; i < n; ++i) {

@@ -74,7 +74,7 @@ int exec(Object* module) {
     init_native_kernel(module);
     init_extension_api(module);
     for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions,
-                               kAutogradFunctions, kLibraryFunctions, kProfilerFunctions})
+                               kAutogradFunctions, kForwardFunctions, kLibraryFunctions, kProfilerFunctions})
       checked(PyModule_AddFunctions(module, table));
     return 0;
   });

@@ -14,6 +14,7 @@
 #include "bindings/packet.h"
 #include "bindings/tensor_attributes.h"
 #include "runtime/autograd/grad.h"
+#include "runtime/autograd/tangent.h"
 #include "runtime/core/pool.h"
 
 namespace vivace {
@@ -22,8 +23,9 @@ namespace {
 Object* repr_function = nullptr;  // the Python function behind repr()
 
 void free_extra(Tensor& t) {
+  if (!t.extra) return;
+  drop_tangents(t);
   TensorExtra* e = std::exchange(t.extra, nullptr);
-  if (!e) return;
   if (e->own_version && --e->own_version->refcount == 0) delete e->own_version;
   for (Object* o : {e->hooks, e->post_accumulate_hooks, e->accumulate_pre_hooks, e->accumulate_post_hooks, e->name})
     Py_XDECREF(o);
@@ -35,6 +37,7 @@ int tensor_clear(Object* self) {
   Tensor& t = tensor_of(self);
   Py_CLEAR(t.dict);
   if (t.extra) {
+    drop_tangents(t);
     Py_CLEAR(t.extra->hooks);
     Py_CLEAR(t.extra->post_accumulate_hooks);
     Py_CLEAR(t.extra->accumulate_pre_hooks);
@@ -85,6 +88,7 @@ int tensor_traverse(Object* self, visitproc visit, void* arg) {
   Py_VISIT(t.grad);
   Py_VISIT(t.base);
   if (t.extra) {
+    for (const Tangent* x = t.extra->tangents; x; x = x->outer) Py_VISIT(x->value);
     Py_VISIT(t.extra->hooks);
     Py_VISIT(t.extra->post_accumulate_hooks);
     Py_VISIT(t.extra->accumulate_pre_hooks);

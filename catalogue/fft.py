@@ -7,6 +7,7 @@ fft_c2c = op(
     "_fft_c2c(Tensor self, int[] dim, float scale, bool forward) -> Tensor",
     kernel="_fft_c2c",
     namespace="private",
+    linear=("self",),
     grad=lambda g, dim, scale, forward: cpp.fft_c2c_backward(g, dim, scale, forward),
     doc="The transform of a complex tensor along `dim`, or its unscaled inverse, times `scale`.",
 )
@@ -14,6 +15,7 @@ fft_r2c = op(
     "_fft_r2c(Tensor self, int[] dim, float scale) -> Tensor",
     kernel="_fft_r2c",
     namespace="private",
+    linear=("self",),
     grad=lambda g, self_sizes, dim, scale: cpp.fft_r2c_backward(g, self_sizes, dim, scale),
     doc="The transform of a real tensor; of the last of `dim` the first half, which says all.",
 )
@@ -21,6 +23,7 @@ fft_c2r = op(
     "_fft_c2r(Tensor self, int[] dim, float scale, int last_dim_size) -> Tensor",
     kernel="_fft_c2r",
     namespace="private",
+    linear=("self",),
     grad=lambda g, dim, scale: cpp.fft_c2r_backward(g, dim, scale),
     doc="The unscaled inverse of _fft_r2c, times `scale`.",
 )

@@ -45,6 +45,7 @@ class Entry:
     wants_zeros: bool = True  # undefined incoming gradients arrive as zeros
     nondiff: tuple[int, ...] = ()  # outputs without gradient
     differentiable: tuple[str, ...] = ()  # tensor arguments that have a gradient (default: all)
+    linear: tuple[str, ...] = ()  # linear in each of these while the others stay: runtime/autograd/derive.h
     nodes: Mapping[str, str] = field(
         default_factory=dict
     )  # overload -> node name, where PyTorch's rule does not give it

@@ -5,6 +5,7 @@ from catalogue.kinds import composite, op
 clone = op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     kernel="clone",
+    linear=("self",),
     grad=lambda g: g,
     samples=lambda s: [s(s.t(2, 3)), s(s.t(3, 2, permuted=True)), s(s.t()), s(s.t(0, 2))],
     doc="A copy that gradients flow through; by default its strides are kept if it is dense.",
@@ -21,6 +22,7 @@ to_copy = op(
     kernel="_to_copy",
     device_neutral=True,
     namespace="private",
+    linear=("self",),
     grad=lambda g: g,
     nodes={"": "ToCopyBackward0"},
     doc="A converted copy.",

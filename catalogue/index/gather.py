@@ -18,6 +18,7 @@ gather = op(
     f"gather(Tensor self, {_INDEX}, *, bool sparse_grad=False) -> Tensor",
     kernel="gather",
     out=True,
+    linear=("self",),
     grad=lambda g, self_sizes, dim, index: (cpp.gather_backward(g, self_sizes, dim, index), None),
     samples=lambda s: [*_into(s), s(s.t(), 0, s.ints(high=1)), s(s.t(3, 2), -1, s.ints(0, 2))],
     doc="out[i][j] = self[index[i][j]][j] for dim 0, and likewise for other dimensions.",

@@ -10,6 +10,7 @@ cat = op(
     writes=("cast",),
     aliases="concat, concatenate",
     autocast="promote",
+    linear=("tensors",),
     grad=lambda g, tensors_sizes, dim: cpp.cat_backward(g, tensors_sizes, dim),
     samples=lambda s: [
         s([s.t(2, 3), s.t(4, 3)]),
@@ -26,6 +27,7 @@ stack = op(
     out=True,
     writes=("cast",),
     autocast="promote",
+    linear=("tensors",),
     grad=lambda g, dim: cpp.stack_backward(g, dim),
     samples=lambda s: [s([s.t(2, 3), s.t(2, 3)]), s([s.t(2, 3), s.t(2, 3)], 1), s([s.t(), s.t()], -1)],
     doc="The tensors side by side along a new dimension.",
@@ -50,6 +52,7 @@ repeat = op(
     "repeat(Tensor self, int[] repeats) -> Tensor",
     kernel="repeat",
     variants="method",
+    linear=("self",),
     grad=lambda g, self_sizes, repeats: cpp.repeat_backward(g, self_sizes, repeats),
     samples=lambda s: [
         s(s.t(2, 3), (2, 1)),
@@ -69,6 +72,7 @@ tile = composite(
 flip = op(
     "flip(Tensor self, int[] dims) -> Tensor",
     kernel="flip",
+    linear=("self",),
     grad=lambda g, dims: g.flip(dims),
     samples=lambda s: [s(s.t(2, 3), (0,)), s(s.t(2, 3), (0, -1)), s(s.t(3, 2, permuted=True), (1,)), s(s.t(2, 3), ())],
     doc="A copy with the order along `dims` reversed.",
@@ -88,6 +92,7 @@ flipud = composite(
 roll = op(
     "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
     kernel="roll",
+    linear=("self",),
     grad=lambda g, shifts, dims: cpp.roll_backward(g, shifts, dims),
     samples=lambda s: [s(s.t(2, 3), 1), s(s.t(2, 3), -2, 1), s(s.t(4, 3), (1, 2), (0, 1))],
     doc="A copy with elements shifted along `dims`, in at the other end; without dims as if flattened.",

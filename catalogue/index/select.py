@@ -10,6 +10,7 @@ index = op(
     kernel="index_Tensor",
     device_neutral=True,
     namespace="private",
+    linear=("self",),
     grad=lambda g, self_sizes, indices: cpp.index_backward(g, self_sizes, indices),
     doc="What stands between brackets: integer tensors and masks, broadcast together; None keeps a dimension.",
 )
@@ -29,6 +30,7 @@ index_select = op(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
     kernel="index_select",
     out=True,
+    linear=("self",),
     grad=lambda g, self_sizes, dim, index: (cpp.index_select_backward(g, self_sizes, dim, index), None),
     samples=lambda s: [
         s(s.t(3, 4), 0, _VECTOR(s)),
@@ -87,6 +89,7 @@ take = op(
     "take(Tensor self, Tensor index) -> Tensor",
     kernel="take",
     out=True,
+    linear=("self",),
     grad=lambda g, self_sizes, index: (cpp.take_backward(g, self_sizes, index), None),
     samples=lambda s: [s(s.t(3, 4), s.values(0, 11, -2, 0, dtype="int64", shape=(2, 2)))],
     doc="The elements at positions of the flattened tensor.",
@@ -113,6 +116,7 @@ masked_select = op(
     kernel="masked_select",
     structured=False,
     out=True,
+    linear=("self",),
     grad=lambda g, self, mask: (cpp.masked_select_backward(g, self, mask), None),
     samples=lambda s: [s(s.t(3, 4), s.mask(3, 4)), s(s.t(3, 4), s.mask(4))],
     doc="The elements where the mask is true, in one dimension.",

@@ -10,6 +10,7 @@ mm = op(
     kernel="mm",
     out=True,
     autocast="lower",
+    linear=("self", "mat2"),
     grad=lambda g, self, mat2: (cpp.times_adjoint(g, mat2), cpp.adjoint_times(self, g)),
     ref=np.matmul,
     samples=lambda s: [
@@ -29,6 +30,7 @@ bmm = op(
     kernel="bmm",
     out=True,
     autocast="lower",
+    linear=("self", "mat2"),
     grad=lambda g, self, mat2: (cpp.times_adjoint(g, mat2), cpp.adjoint_times(self, g)),
     ref=np.matmul,
     samples=lambda s: [
@@ -43,6 +45,7 @@ mv = op(
     "mv(Tensor self, Tensor vec) -> Tensor",
     kernel="mv",
     out=True,
+    linear=("self", "vec"),
     grad=lambda g, self, vec: (cpp.mv_self_backward(g, vec), cpp.mv_vec_backward(g, self)),
     ref=np.matmul,
     samples=lambda s: [s(s.t(3, 4), s.t(4)), s(s.t(4, 3, permuted=True), s.t(3)), s(s.t(3, 0), s.t(0))],
@@ -53,6 +56,7 @@ dot = op(
     "dot(Tensor self, Tensor tensor) -> Tensor",
     kernel="dot",
     out=True,
+    linear=("self", "tensor"),
     grad=lambda g, self, tensor: (cpp.times_conj(g, tensor), cpp.times_conj(g, self)),
     ref=np.dot,
     samples=lambda s: [s(s.t(5), s.t(5)), s(s.t(100), s.t(100)), s(s.t(0), s.t(0))],
@@ -63,6 +67,7 @@ vdot = op(
     "vdot(Tensor self, Tensor other) -> Tensor",
     kernel="vdot",
     out=True,
+    linear=("self", "other"),
     grad=lambda g, self, other: (cpp.conj_times(g, other), g * self),
     ref=np.vdot,
     samples=lambda s: [s(s.t(5), s.t(5)), s(s.t(5, dtype="complex128"), s.t(5, dtype="complex128"))],
@@ -191,6 +196,7 @@ linear = op(
     kernel="linear",
     namespace="nn.functional",
     autocast="lower",
+    linear=("input", "weight"),
     grad=lambda g, input, weight: (
         cpp.linear_input_backward(g, weight),
         cpp.linear_weight_backward(g, input),

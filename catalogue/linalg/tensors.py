@@ -73,6 +73,7 @@ op(
     kernel="linalg_cross",
     namespace="private",
     dtypes=numeric,
+    linear=("self", "other"),
     grad=lambda g, self, other, dim, needs: cpp.cross_backward(g, self, other, dim, needs),
 )
 linalg_cross = composite(

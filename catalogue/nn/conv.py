@@ -9,6 +9,7 @@ conv = op(
     f"conv(Tensor input, Tensor weight, Tensor? bias, {GEOMETRY}) -> Tensor",
     kernel="conv",
     namespace="private",
+    linear=("input", "weight"),
     grad=lambda g, input, weight, stride, padding, dilation, groups, needs: cpp.conv_backward(
         g, input, weight, stride, padding, dilation, groups, needs
     ),
@@ -19,6 +20,7 @@ conv_input_grad = op(
     f"conv_input_grad(Tensor grads, Tensor weight, int[] input_sizes, {GEOMETRY}) -> Tensor",
     kernel="conv_input_grad",
     namespace="private",
+    linear=("grads", "weight"),
     grad=lambda g, grads, weight, stride, padding, dilation, groups, needs: cpp.conv_input_grad_backward(
         g, grads, weight, stride, padding, dilation, groups, needs
     ),
@@ -29,6 +31,7 @@ conv_weight_grad = op(
     f"conv_weight_grad(Tensor grads, Tensor input, int[] weight_sizes, {GEOMETRY}) -> Tensor",
     kernel="conv_weight_grad",
     namespace="private",
+    linear=("grads", "input"),
     grad=lambda g, grads, input, stride, padding, dilation, groups, needs: cpp.conv_weight_grad_backward(
         g, grads, input, stride, padding, dilation, groups, needs
     ),

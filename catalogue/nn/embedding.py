@@ -8,6 +8,7 @@ embedding = op(
     "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     kernel="embedding",
     namespace="nn.functional",
+    linear=("weight",),
     grad=lambda g, input, weight_sizes, padding_idx, scale_grad_by_freq: (
         None,
         cpp.embedding_backward(g, input, weight_sizes, padding_idx, scale_grad_by_freq),

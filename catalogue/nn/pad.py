@@ -15,6 +15,7 @@ pad_edges = op(
     kernel="pad_edges",
     namespace="private",
     autocast="float32",
+    linear=("input",),
     grad=lambda g, input_sizes, pad, mode: g.pad_edges_backward(input_sizes, pad, mode),
     doc="Adds elements around the last dims that are copies of others: reflect, replicate, circular.",
 )
@@ -22,6 +23,7 @@ pad_edges_backward = op(
     "pad_edges_backward(Tensor input, int[] input_sizes, int[] pad, str mode) -> Tensor",
     kernel="pad_edges_backward",
     namespace="private",
+    linear=("input",),
     grad=lambda g, pad, mode: g.pad_edges(pad, mode),
     doc="The adjoint of pad_edges.",
 )

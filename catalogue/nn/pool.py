@@ -25,6 +25,7 @@ max_pool_backward = op(
     "max_pool_backward(Tensor grads, Tensor indices, int[] input_sizes) -> Tensor",
     kernel="max_pool_backward",
     namespace="private",
+    linear=("grads",),
     grad=lambda g, indices: (cpp.max_pool_backward_backward(g, indices), None),
     doc="Gradients added at their indices.",
 )
@@ -33,6 +34,7 @@ avg_pool = op(
     f"avg_pool(Tensor input, {WINDOWS}) -> Tensor",
     kernel="avg_pool",
     namespace="private",
+    linear=("input",),
     grad=lambda g, input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor: (
         g.avg_pool_backward(input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor)
     ),
@@ -43,6 +45,7 @@ avg_pool_backward = op(
     f"avg_pool_backward(Tensor grads, int[] input_sizes, {WINDOWS}) -> Tensor",
     kernel="avg_pool_backward",
     namespace="private",
+    linear=("grads",),
     grad=lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor: g.avg_pool(
         kernel_size, stride, padding, ceil_mode, count_include_pad, divisor
     ),
@@ -52,6 +55,7 @@ adaptive_avg_pool = op(
     "adaptive_avg_pool(Tensor input, int[] output_size) -> Tensor",
     kernel="adaptive_avg_pool",
     namespace="private",
+    linear=("input",),
     grad=lambda g, input_sizes: g.adaptive_avg_pool_backward(input_sizes),
     doc="Mean of each of output_size windows.",
 )
@@ -59,6 +63,7 @@ adaptive_avg_pool_backward = op(
     "adaptive_avg_pool_backward(Tensor grads, int[] input_sizes) -> Tensor",
     kernel="adaptive_avg_pool_backward",
     namespace="private",
+    linear=("grads",),
     grad=lambda g, grads_sizes: cpp.adaptive_avg_pool_again(g, grads_sizes),
     doc="The adjoint of adaptive_avg_pool.",
 )

@@ -9,6 +9,7 @@ resample = op(
     kernel="resample",
     variants="function",
     dtypes=floating,
+    linear=("input",),
     grad=lambda g, input_sizes, dim, size, mode, scale, align_corners: ops.resample_backward(
         g, input_sizes, dim, size, mode, scale, align_corners
     ),
@@ -21,6 +22,7 @@ resample_backward = op(
     kernel="resample_backward",
     namespace="private",
     dtypes=floating,
+    linear=("grads",),
     grad=lambda g, dim, size, mode, scale, align_corners: ops._resample(g, dim, size, mode, scale, align_corners),
     doc="The adjoint of resample.",
 )

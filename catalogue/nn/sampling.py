@@ -55,6 +55,7 @@ max_unpool = op(
     kernel="max_unpool",
     namespace="nn.functional",
     autocast="float32",
+    linear=("input",),
     grad=lambda g, indices: (cpp.max_pool_backward_backward(g, indices), None),
     doc="Zeros of output_size with the elements of each image at their indices.",
 )

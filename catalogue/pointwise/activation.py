@@ -56,7 +56,7 @@ relu6 = _activation(
 silu = _activation(
     "silu",
     lambda a: a * m.sigmoid(a),
-    lambda g, a: g * (sigmoid(a) * (1 + a * (1 - sigmoid(a)))),
+    lambda g, a: g * conj(sigmoid(a) * (1 + a * (1 - sigmoid(a)))),
     lambda a: a / (1 + np.exp(-a)),
     "a * sigmoid(a)",
     dtypes=floating_or_complex,

@@ -10,6 +10,7 @@ cumsum = op(
     kernel="cumsum",
     inplace=True,
     out=True,
+    linear=("self",),
     grad=lambda g, dim: cpp.cumsum_backward(g, dim),
     samples=_SAMPLES,
     doc="The sum of the elements so far.",

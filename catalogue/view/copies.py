@@ -153,6 +153,7 @@ for _name, _args, _sample in (
         f"{_name}(Tensor self, {_args}) -> Tensor[]",
         kernel=_name.partition(".")[0],
         device_neutral=True,
+        linear=("self",),
         grad=lambda g, dim: cpp.split_backward(g, dim),
         samples=lambda s, sample=_sample: [s(s.t(5, 3), *sample)],
         doc=f"{_name.removeprefix('unsafe_').partition('.')[0]}() into pieces that autograd takes for no views.",

@@ -14,6 +14,7 @@ select_backward = op(
     "select_backward(Tensor self, int[] input_sizes, int dim, int index) -> Tensor",
     kernel="select_backward",
     namespace="private",
+    linear=("self",),
     grad=lambda g, dim, index: g.select(dim, index),
     doc="Zeros of input_sizes with the gradient at one index.",
 )
@@ -28,6 +29,7 @@ slice_backward = op(
     "slice_backward(Tensor self, int[] input_sizes, int dim, int? start, int? end, int step) -> Tensor",
     kernel="slice_backward",
     namespace="private",
+    linear=("self",),
     grad=lambda g, dim, start, end, step: g.slice(dim, start, end, step),
     doc="Zeros of input_sizes with the gradient in the slice.",
 )
@@ -139,6 +141,7 @@ diagonal_backward = op(
     "diagonal_backward(Tensor self, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
     kernel="diagonal_backward",
     namespace="private",
+    linear=("self",),
     grad=lambda g, offset, dim1, dim2: g.diagonal(offset, dim1, dim2),
     doc="Zeros of input_sizes with the gradient on a diagonal.",
 )
@@ -155,6 +158,7 @@ unfold_backward = op(
     "unfold_backward(Tensor self, int[] input_sizes, int dim, int size, int step) -> Tensor",
     kernel="unfold_backward",
     namespace="private",
+    linear=("self",),
     grad=lambda g, dim, size, step: g.unfold(dim, size, step),
     doc="The sum of the gradients of all windows.",
 )

@@ -48,6 +48,7 @@ unsafe_view = op(
     kernel="unsafe_view",
     device_neutral=True,
     namespace="private",
+    linear=("self",),
     grad=lambda g, self_sizes: g.reshape(self_sizes),
     doc="view() of a tensor that nobody else holds; it is no view to autograd.",
 )

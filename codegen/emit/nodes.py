@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from catalogue.kinds import Pointwise
 from codegen import cpp
 from codegen.calls import MAYBE_TENSOR, TENSOR, TENSORS, Scope, Term, declarations
 from codegen.derivatives import Case, Derivatives, Formula, NodePlan, Save, leaves_of
@@ -268,7 +269,9 @@ def _info(n: NodePlan) -> str:
     returns = n.op.schema.returns
     noutputs = 0 if returns and returns[0].type.is_list else len(returns)
     nondiff = sum(1 << i for i in n.entry.nondiff)
-    lists = any(a.type.is_tensor_list for a in n.op.schema.inputs)
+    inputs = n.op.schema.inputs
+    lists = any(a.type.is_tensor_list for a in inputs)
+    linear = sum(1 << i for i, e in enumerate(n.edges) if inputs[e].name in n.entry.linear)
     fields = [
         f".name = {cpp.string(n.name)}",
         f".apply = apply_{n.symbol}",
@@ -280,6 +283,8 @@ def _info(n: NodePlan) -> str:
         f".saves = saves_of_{n.symbol}" if n.saves else "",
         f".nondiff_outputs = {nondiff:#x}" if nondiff else "",
         ".fixed_shape = true" if noutputs and not lists else "",
+        ".pointwise = true" if isinstance(n.entry, Pointwise) and noutputs == 1 else "",
+        f".linear = {linear:#x}" if linear else "",
     ]
     lines.append(f"extern const NodeInfo {n.symbol};")
     lines.append(wrap(f"const NodeInfo {n.symbol} = {{", [f for f in fields if f], "};"))

@@ -161,6 +161,8 @@ def _table(op: OpPlan, node: NodePlan | None, recorded: bool) -> list[tuple[str,
         table.append(("Inference", "inference_kernel"))
     if entry.autocast and op.functional is None:
         table.append(("Autocast", f"autocast_{entry.autocast}"))
+    if recorded:
+        table.append(("ForwardAD", "forward_kernel"))
     return table
 
 

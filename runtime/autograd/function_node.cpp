@@ -5,7 +5,8 @@ namespace vivace {
 
 int traverse_function(Node& node, visitproc visit, void* arg) {
   const FunctionState& f = *node.extra->function;
-  for (Object* o : {f.cls, f.to_save, f.dirty, f.non_differentiable, node.function.dict}) Py_VISIT(o);
+  for (Object* o : {f.cls, f.to_save, f.dirty, f.non_differentiable, f.saved_for_forward, node.function.dict})
+    Py_VISIT(o);
   for (const FunctionSave& s : f.saved) {
     Py_VISIT(s.object);
     Py_VISIT(s.edge.object());
@@ -26,7 +27,8 @@ void release_function(Node& node) {
 void clear_function(Node& node) {
   FunctionState& f = *node.extra->function;
   release_function(node);
-  for (Object** o : {&f.cls, &f.to_save, &f.dirty, &f.non_differentiable, &node.function.dict}) Py_CLEAR(*o);
+  for (Object** o : {&f.cls, &f.to_save, &f.dirty, &f.non_differentiable, &f.saved_for_forward, &node.function.dict})
+    Py_CLEAR(*o);
 }
 
 }  // namespace vivace

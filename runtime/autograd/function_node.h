@@ -23,6 +23,7 @@ struct FunctionState {
   Object* to_save = nullptr;
   Object* dirty = nullptr;
   Object* non_differentiable = nullptr;
+  Object* saved_for_forward = nullptr;
   std::vector<FunctionSave> saved;
   std::vector<uint8_t> inputs;  // of each argument of apply: kIsTensor, kRequiresGrad
   std::vector<bool> outputs;    // whether it is a tensor

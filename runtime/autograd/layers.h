@@ -9,6 +9,10 @@ namespace vivace {
 Object* watched_kernel(const Op& op, KeySet keys, Value* args);
 /// The kernel of Key::SavedHooks: what the op's node saved is given to the pack hook.
 Object* saved_hooks_kernel(const Op& op, KeySet keys, Value* args);
+/// The kernel of Key::ForwardAD: the op on values, then on tangents (forward.h).
+Object* forward_kernel(const Op& op, KeySet keys, Value* args);
+/// The same for ops without a formula: refuses, unless nothing in the result is differentiable.
+Object* refuse_forward(const Op& op, KeySet keys, Value* args);
 /// The kernel of Key::Inference: marks what is made in inference mode, and refuses outside what such tensors can't do.
 Object* inference_kernel(const Op& op, KeySet keys, Value* args);
 

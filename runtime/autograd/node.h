@@ -62,6 +62,8 @@ struct NodeInfo {
   mutable Node* free_list;     // freed nodes, linked through `buffer0`
   mutable int free_count;
   bool runs_always = false;  // even if no gradient arrived
+  bool pointwise = false;    // `apply` works element by element: applied to tangents it gives the outputs'
+  uint8_t linear = 0;        // bit i: the outputs are linear in the argument of edge i while the others stay
 };
 
 inline constexpr int kMetaDims = 4;
@@ -95,6 +97,7 @@ struct Node : Object {
   uint32_t nsaves;    // 0 after the saved values were released
   uint32_t capacity;  // saved values that there is room for
   bool released;
+  bool standalone;    // of no graph: what was saved keeps the history that it has
   bool needed;        // in the current run
   uint64_t run;       // id of the run that claimed the fields around here
   Tensor** buffer;    // in the current run: gradients that arrived, one per output
@@ -112,6 +115,8 @@ struct Node : Object {
 
 /// Owns what a saved list, string or object refers to.
 void own_saved(Value& slot);
+/// Saves what the k-th saved value is of an argument of the call.
+void save_argument(Node& node, int k, const Value* args);
 /// A saved tensor, checked against its version and, when a graph is being made, connected to its history. Throws if it
 /// was modified. The engine has made sure that the values are still there.
 TensorRef saved_tensor(Node& node, int k);

@@ -9,6 +9,7 @@
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/rebase.h"
+#include "runtime/autograd/tangent.h"
 #include "runtime/autograd/view.h"
 #include "runtime/core/tensor_object.h"
 
@@ -237,6 +238,8 @@ void check_in_place(const Op& op, const Tensor& self) {
 
 }  // namespace
 
+void save_argument(Node& node, int k, const Value* args) { save_argument(node.saved()[k], node.info->saves[k], args); }
+
 void own_saved(Value& slot) {
   switch (slot.tag) {
     case Tag::IntList:
@@ -310,6 +313,7 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
     if (info.saves[k].from == SaveFrom::Arg && info.saves[k].index == 0 && info.saves[k].edges & present && !original) {
       original = empty_like(self);
       copy_into(*original, self);
+      copy_tangents(self, *original);
       args[0].tensor = original.get();
     }
   save_arguments(info, args, *node, present);
@@ -373,6 +377,7 @@ void set_requires_grad(Tensor& t, bool value) {
 
 void detach_in_place(Tensor& t) {
   if (t.base && needs_grad(t.base)) fail("Can't detach views in-place. Use detach() instead.");
+  drop_tangents(t);
   Node* old = std::exchange(t.grad_fn, nullptr);
   t.output_nr = 0;
   t.keys &= ~bit(Key::Autograd);

@@ -4,6 +4,7 @@
 #include "runtime/autograd/explain.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/rebase.h"
+#include "runtime/autograd/tangent.h"
 #include "runtime/core/tensor_object.h"
 
 namespace vivace {
@@ -26,17 +27,24 @@ int edge_of(const NodeInfo& info, int k) {
   return -1;
 }
 
+TensorRef dual_with_edge(const Tensor& t, const Edge& edge) {
+  TensorRef connected = with_edge(t, edge);
+  share_tangents(t, *connected);
+  return connected;
+}
+
 /// The value on the graph that is being made: with the history that it had when it was saved.
 TensorRef reconnected(Node& node, int k, Tensor& t) {
   const NodeInfo& info = *node.info;
+  if (node.standalone) return TensorRef::share(&t);
   if (info.saves[k].from == SaveFrom::Result)
-    return with_edge(t, written_slice.node == &node ? written_slice.edge : Edge(&node, info.saves[k].index));
+    return dual_with_edge(t, written_slice.node == &node ? written_slice.edge : Edge(&node, info.saves[k].index));
   const int e = edge_of(info, k);
   if (e < 0) return TensorRef::share(&t);
   const Edge edge = node.edges()[e];
   if (edge.is_leaf() ? edge.tensor() == &t : edge.node() == t.grad_fn && (!edge || edge.nr() == t.output_nr))
     return TensorRef::share(&t);
-  return with_edge(t, edge);
+  return dual_with_edge(t, edge);
 }
 
 /// What a pack hook made, turned back.

@@ -14,6 +14,7 @@
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/node_object.h"
 #include "runtime/autograd/rebase.h"
+#include "runtime/autograd/tangent.h"
 #include "runtime/core/tensor_object.h"
 
 namespace vivace {
@@ -67,10 +68,12 @@ TensorRef in_numbers_of(DType dtype, Tensor& real) {
 
 /// The part of a root's gradient that belongs to a view; of another dtype, by way of real numbers.
 TensorRef slice_of(Tensor& whole, const Geometry& base, const Geometry& view) {
-  if (base.dtype == view.dtype) return ops::as_strided(whole, view.sizes, view.strides, view.offset - base.offset);
+  if (base.dtype == view.dtype)
+    return ops::as_strided(whole, view.sizes, view.strides, whole.storage_offset() + view.offset - base.offset);
   const RealGeometry from(base), to(view);
-  return in_numbers_of(view.dtype,
-                       *ops::as_strided(*in_real_numbers(whole), to.sizes, to.strides, to.offset - from.offset));
+  const TensorRef parts = in_real_numbers(whole);
+  return in_numbers_of(
+      view.dtype, *ops::as_strided(*parts, to.sizes, to.strides, parts->storage_offset() + to.offset - from.offset));
 }
 
 void as_strided_apply(Node& node, Tensor* const* grads, Tensor** out, Needs) {
@@ -197,6 +200,10 @@ void regenerate_view(Tensor& t) {
   set_history(t, *as_strided_node(edge, geometry_of(root), geometry_of(t), t), 0);
 }
 
+TensorRef part_of_root(Tensor& whole, const Tensor& view) {
+  return slice_of(whole, geometry_of(*view.base), geometry_of(view));
+}
+
 Node* written_by(Node& node) {
   return node.info == &copy_slices_info && node.nsaves ? reinterpret_cast<Node*>(node.saved()[kFunction].object)
                                                        : nullptr;
@@ -262,10 +269,12 @@ static KeySet watched_root(const Tensor& t) { return t.base ? t.base->keys & bit
 
 Object* view_kernel(const Op& op, KeySet keys, Value* args) {
   KeySet found = 0;
+  bool lacking = false;  // tangents
   for (uint32_t m = op.tensor_args; m; m &= m - 1) {
     if (Tensor* t = args[__builtin_ctz(m)].tensor) {
       sync_view(*t);
       found |= t->keys | watched_root(*t);
+      lacking |= lacks_tangents(*t);
     }
   }
   for (uint32_t m = op.list_args; m; m &= m - 1) {
@@ -273,8 +282,11 @@ Object* view_kernel(const Op& op, KeySet keys, Value* args) {
       if (!t) continue;
       sync_view(*t);
       found |= t->keys | watched_root(*t);
+      lacking |= lacks_tangents(*t);
     }
   }
+  if (lacking && op.table.keys & ~tls.exclude & bit(Key::ForwardAD)) [[unlikely]]
+    return forward_kernel(op, keys | bit(Key::ForwardAD), args);
   return redispatch(op, (keys | (found & ~tls.exclude)) & below(Key::View), args);
 }
 

@@ -13,6 +13,9 @@ inline void sync_view(Tensor& t) {
   if (view_is_stale(t)) regenerate_view(t);
 }
 
+/// Of a tensor that is laid out like the root of a view, the part that the view looks at, as a view.
+TensorRef part_of_root(Tensor& whole, const Tensor& view);
+
 /// The kernel of Key::View, for all ops: synchronises every view among the arguments, then goes on.
 Object* view_kernel(const Op& op, KeySet keys, Value* args);
 

@@ -9,7 +9,7 @@
 #include "generated/ops/nn/recurrent.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
-#include "runtime/dispatch/keys.h"
+#include "runtime/autograd/tangent.h"
 #include "runtime/kernels/recurrent.h"
 
 namespace vivace::composite {
@@ -37,6 +37,9 @@ TensorRef joined(const std::vector<TensorRef>& parts, bool stacked, int64_t dim)
   return stacked ? ops::stack(list, dim) : list.size() == 1 ? parts[0] : ops::cat(list, dim);
 }
 
+/// Whether a derivative may ask for what the steps computed.
+bool needs_reserve() { return tls.grad_mode || open_dual_levels() > 0; }
+
 /// input: (T, B, F), or packed with batch_sizes. The states are stacked over layers and directions.
 Results run_layers(const Options& o, Tensor& input, Tensor* batch_sizes, Tensor& h0, Tensor* c0, TensorList params) {
   const int64_t directions = o.bidirectional ? 2 : 1, slots = o.num_layers * directions;
@@ -62,7 +65,7 @@ Results run_layers(const Options& o, Tensor& input, Tensor* batch_sizes, Tensor&
                 c = c0 ? ops::select_int(*c0, 0, slot) : TensorRef();
       auto [output, h_n, c_n, kept] =
           ops::recurrence(*gates, *h, c.get(), *p[1], b_hh, projects ? p[each - 1] : nullptr, batch_sizes, o.mode,
-                          direction == 1, tls.grad_mode);
+                          direction == 1, needs_reserve());
       outputs.push_back(std::move(output));
       last_h.push_back(std::move(h_n));
       if (c0) last_c.push_back(std::move(c_n));
@@ -95,13 +98,13 @@ std::pair<TensorRef, TensorRef> run_cell(const char* op, int64_t mode, Tensor& i
   TensorRef gates = ops::linear(input, w_ih, b_ih);
   if (input.dim() == 2) {
     auto [output, h_n, c_n, kept] =
-        ops::recurrence(*gates, h, c, w_hh, b_hh, nullptr, nullptr, mode, false, tls.grad_mode);
+        ops::recurrence(*gates, h, c, w_hh, b_hh, nullptr, nullptr, mode, false, needs_reserve());
     return {std::move(output), std::move(c_n)};
   }
   TensorRef gate_row = ops::unsqueeze(*gates, 0), row = ops::unsqueeze(h, 0),
             c_row = c ? ops::unsqueeze(*c, 0) : TensorRef();
   auto [output, h_n, c_n, kept] =
-      ops::recurrence(*gate_row, *row, c_row.get(), w_hh, b_hh, nullptr, nullptr, mode, false, tls.grad_mode);
+      ops::recurrence(*gate_row, *row, c_row.get(), w_hh, b_hh, nullptr, nullptr, mode, false, needs_reserve());
   return {ops::select_int(*output, 0, 0), c ? ops::select_int(*c_n, 0, 0) : TensorRef()};
 }
 

@@ -12,7 +12,9 @@
 namespace vivace::composite {
 namespace {
 
-bool is_recorded(const Tensor& t) { return tls.grad_mode && t.requires_grad(); }
+bool is_recorded(const Tensor& t) {
+  return (tls.grad_mode && t.requires_grad()) || (t.keys & bit(Key::ForwardAD) & ~tls.exclude);
+}
 
 void refuse_driver(std::optional<std::string_view> driver) {
   if (driver)

@@ -19,8 +19,11 @@ struct SharedVersion {
   uint32_t refcount;
 };
 
+struct Tangent;
+
 /// What few tensors have.
 struct TensorExtra {
+  Tangent* tangents = nullptr;  // owned: see autograd/tangent.h
   SharedVersion* own_version = nullptr;
   Node* accumulate_grad = nullptr;  // borrowed: the AccumulateGrad object that next_functions showed, while it lives
   Object* hooks = nullptr;          // owned: dict of id -> callable

@@ -208,6 +208,8 @@ def _str(self, *, tensor_contents=None):
         suffixes.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
     elif self.requires_grad:
         suffixes.append("requires_grad=True")
+    if tangents := _C._tangents(self):
+        suffixes.append(f"tangent={tangents[-1][1]!r}")
     return _with_suffixes(prefix + text, suffixes, indent)
 
 

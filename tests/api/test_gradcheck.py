@@ -134,5 +134,40 @@ def test_inputs():
         gradcheck(torch.exp, torch.ones(1, dtype=torch.float64).expand(3).requires_grad_())
     with pytest.warns(UserWarning, match="not a double precision"):
         gradcheck(torch.neg, torch.ones(2, requires_grad=True), atol=1e-1, eps=1e-2)
-    with pytest.raises(NotImplementedError, match="check_forward_ad"):
-        gradcheck(torch.exp, real(2), check_forward_ad=True)
+    with pytest.raises(AssertionError, match="Setting check_batched_grad=True requires check_backward_ad to be True"):
+        gradcheck(torch.exp, real(2), check_forward_ad=True, check_backward_ad=False, check_batched_grad=True)
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_forward_mode(fast_mode):
+    every = {"check_forward_ad": True, "check_batched_grad": True, "check_batched_forward_grad": True}
+    assert gradcheck(torch.mul, (real(2), real(3, 2)), fast_mode=fast_mode, **every)
+    assert gradcheck(lambda x: (x * x.conj(), x.abs()), complex_(3), fast_mode=fast_mode, check_forward_ad=True)
+    assert gradcheck(lambda x, y: x.max(0) + (y,), (real(3), real(2)), fast_mode=fast_mode, check_forward_ad=True)
+    assert gradgradcheck(lambda x: (x**3).sum(), real(3), fast_mode=fast_mode, check_fwd_over_rev=True)
+    assert gradgradcheck(
+        torch.linalg.inv, real(2, 2) + torch.eye(2), check_fwd_over_rev=True, check_rev_over_rev=False,
+        check_undefined_grad=False,
+    )  # fmt: skip
+
+
+def test_wrong_jvp():
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * ctx.saved_tensors[0] * g
+
+        @staticmethod
+        def jvp(ctx, t):
+            return 3 * ctx.saved_tensors[0] * t
+
+    assert gradcheck(Square.apply, real(2))
+    for fast_mode in (False, True):
+        with pytest.raises(GradcheckError, match="Jacobian computed with forward mode mismatch for output 0"):
+            gradcheck(Square.apply, real(2), check_forward_ad=True, fast_mode=fast_mode)

@@ -35,6 +35,7 @@ class DispatchKey(Enum):
 # The native places of keys, as in runtime/dispatch/keys.h.
 BACKENDS = {"CPU": 0, "Meta": 1, "CUDA": 2, "PrivateUse1": 3}
 PLACES = {**BACKENDS, "Autograd": 8, "AutocastCPU": 12}
+FORWARD_AD = 14
 _WITHOUT = [key.name for key in DispatchKey if key.name not in PLACES and not key.name.startswith("Autograd")]
 _BITS = {
     **{key.name: 1 << PLACES["Autograd"] for key in DispatchKey if key.name.startswith("Autograd")},

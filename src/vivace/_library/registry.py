@@ -7,7 +7,7 @@ from typing import Any
 
 from vivace import _C
 from vivace._library import schema as schemas
-from vivace._library.keys import BACKENDS, PLACES
+from vivace._library.keys import BACKENDS, FORWARD_AD, PLACES
 
 _ALIASES = ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
 _SAME = {
@@ -66,6 +66,19 @@ class Record:
         for key, number in PLACES.items():
             function, how = self.find(key) or (None, "original")
             _C._set_kernel(self.qualname, number, function, how)
+        if self.schema is not None:
+            how = "fallthrough" if self._passes_tangents() else "original"
+            _C._set_kernel(self.qualname, FORWARD_AD, None, how)
+
+    def _passes_tangents(self):
+        """Whether what its kernel calls sees tangents: it is made of operators, or has a kernel for Autograd that does
+        more than to record. Others refuse forward mode.
+        """
+        autograd = self.kernels.get("Autograd")
+        if autograd:
+            return autograd[-1][1] != "record"
+        used = next((name for name in ("CPU", *_ALIASES) if self.kernels.get(name)), None)
+        return used == "CompositeImplicitAutograd"
 
 
 _records: dict[str, Record] = {}

@@ -1,6 +1,7 @@
 """torch.autograd.functional: Jacobians, Hessians and products with them, of functions of tensors.
 
-All are made of reverse passes: a product with the Jacobian is the derivative of the transposed product.
+All are made of reverse passes (a product with the Jacobian is the derivative of the transposed product), but for
+Jacobians with strategy="forward-mode".
 """
 
 import vivace
@@ -147,11 +148,13 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
-    """The Jacobian of `func`: for each output and input a tensor of the output's shape and then the input's. What
-    `vectorize` and `strategy` choose between gives the same values; here it is always one reverse pass per element.
+    """The Jacobian of `func`: for each output and input a tensor of the output's shape and then the input's. By one
+    reverse pass per element of the outputs, or one forward pass per element of the inputs.
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    if strategy == "forward-mode":
+        return _forward_jacobian(func, inputs, create_graph, strict, vectorize)
     if vectorize and strict:
         raise RuntimeError(
             "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
@@ -167,6 +170,35 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
             rows = _detached(rows)
         rows = rows if many else tuple(row[0] for row in rows)
     return rows if many_outputs else rows[0]
+
+
+def _forward_jacobian(func, inputs, create_graph, strict, vectorize):
+    message = (
+        'torch.autograd.functional.jacobian: `{0}=True` and `strategy="forward-mode"` are not supported together '
+        '(yet). Please either set `{0}=False` or `strategy="reverse-mode"`.'
+    )
+    if create_graph:
+        raise NotImplementedError(message.format("create_graph"))
+    if strict:
+        raise RuntimeError(message.format("strict"))
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for "
+            "`vectorize=True`."
+        )
+    from vivace.func import jacfwd
+
+    inputs, many = _as_tuple(inputs, "inputs", "jacobian")
+    several = []
+
+    def call(*args):
+        outputs, many_outputs = _call(func, args, "jacobian")
+        several.append(many_outputs)
+        return outputs
+
+    rows = _detached(jacfwd(call, tuple(range(len(inputs))))(*(x.detach() for x in inputs)))
+    rows = rows if many else tuple(row[0] for row in rows)
+    return rows if several[0] else rows[0]
 
 
 def _jacobian_of(number, out, inputs, create_graph, strict):
@@ -213,7 +245,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         rows = jacobian(checked, args, create_graph=True, strict=strict)
         return rows if isinstance(rows, tuple) else (rows,)
 
-    result = jacobian(gradient, inputs, create_graph, strict, vectorize)
+    result = jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
     return result if many else result[0][0]
 
 

@@ -274,17 +274,29 @@ def gradcheck(
     fast_mode=False,
     masked=None,
 ):
-    """Whether the gradients of `func` at `inputs` are those of central differences; otherwise a GradcheckError."""
-    if check_forward_ad or check_batched_grad or check_batched_forward_grad:
-        raise NotImplementedError(
-            "vivace's gradcheck does not have check_forward_ad, check_batched_grad and check_batched_forward_grad"
-        )
+    """Whether the derivatives of `func` at `inputs`, backward and, if asked for, forward, are those of central
+    differences; otherwise a GradcheckError.
+    """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     settings = _Settings(eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, fast_mode)
     try:
         inputs = _as_tuple(inputs)
         _check_inputs(inputs)
+        if check_forward_ad or check_batched_grad:
+            from vivace.autograd import _gradcheck_forward as forward
+        if check_forward_ad:
+            forward.check_forward(func, inputs, _kept(func, inputs), settings)
         if check_backward_ad:
             _check(func, inputs, settings)
+        if check_batched_forward_grad:
+            forward.check_batched_forward(func, inputs, _kept(func, inputs))
+        if check_batched_grad:
+            forward.check_batched(func, inputs)
     except GradcheckError:
         if raise_exception:
             raise
@@ -312,8 +324,8 @@ def gradgradcheck(
     masked=False,
 ):
     """gradcheck of the gradients of `func`, as a function of its inputs and of `grad_outputs` (random if not given)."""
-    if check_fwd_over_rev:
-        raise NotImplementedError("vivace's gradgradcheck does not have check_fwd_over_rev")
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     inputs = _as_tuple(inputs)
     kept = _kept(func, inputs)
     if grad_outputs is None:
@@ -341,6 +353,7 @@ def gradgradcheck(
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
         check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
         masked=masked,

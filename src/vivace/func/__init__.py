@@ -1,6 +1,7 @@
 """torch.func: functions of functions. Derivatives go through autograd; vmap calls the function for each sample."""
 
-from vivace.func._derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
+from vivace.func._derivatives import grad, grad_and_value, jacrev, vjp
+from vivace.func._forward import hessian, jacfwd, jvp, linearize
 from vivace.func._functional_call import functional_call, stack_module_state
 from vivace.func._vmap import vmap
 
@@ -12,6 +13,7 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "linearize",
     "stack_module_state",
     "vjp",
     "vmap",

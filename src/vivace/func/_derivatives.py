@@ -1,9 +1,9 @@
-"""Derivatives of functions as functions. They nest: an inner one leaves its graph to the outer."""
+"""Derivatives of functions as functions, backward. They nest: an inner one leaves its graph to the outer."""
 
 import functools
 
 import vivace
-from vivace import Tensor
+from vivace import _C, Tensor
 from vivace.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 _depth = 0  # derivatives that are being computed, one in the other
@@ -31,7 +31,7 @@ class _Level:
             if not isinstance(leaf, Tensor):
                 raise ValueError(f"expected tensors to differentiate by, but got {type(leaf)}")
         self._given = leaves
-        self.fresh = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
+        self.fresh = [x.view_as(x) if x.requires_grad else _C._detach_dual(x).requires_grad_() for x in leaves]
         self._spec = spec
         return tree_unflatten(self.fresh, spec)
 
@@ -51,9 +51,14 @@ class _Level:
         return tree_map(lambda t: self._cut(t) if isinstance(t, Tensor) else t, tree)
 
     def _cut(self, t):
-        if not t.requires_grad or _depth > 1:
+        if _depth > 1:
             return t
-        return t if _leaves(t) - {id(x) for x in self.fresh} else t.detach()
+        tangents = _C._tangents(t)
+        if any(x.requires_grad for _, x in tangents):
+            t = _C._with_tangents(t, [(level, self._cut(x)) for level, x in tangents])
+        if not t.requires_grad or _leaves(t) - {id(x) for x in self.fresh}:
+            return t
+        return _C._detach_dual(t)
 
 
 def _leaves(t):
@@ -178,34 +183,3 @@ def _rows(level, output):
 def jacrev(func, argnums=0, has_aux=False, *, chunk_size=None, _preallocate_and_copy=False):
     """A function that gives the Jacobian of func, row by row."""
     return _jacobian(func, argnums, has_aux)
-
-
-def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """The same as jacrev: derivatives run backward here."""
-    return _jacobian(func, argnums, has_aux)
-
-
-def hessian(func, argnums=0):
-    """A function that gives the second derivatives of func."""
-    return jacfwd(jacrev(func, argnums), argnums)
-
-
-def jvp(func, primals, tangents, *, strict=False, has_aux=False):
-    """The output, and the Jacobian times the tangents: the derivative of `vjp` by its vector, which is linear in it."""
-    with _Level() as level:
-        inputs = level.inputs(primals)
-        output, aux = _split_aux(func(*inputs), has_aux, "jvp")
-        flat, spec = tree_flatten(output)
-        weights = [vivace.zeros_like(o, requires_grad=True) for o in flat]
-        pulled = tree_flatten(level.gradients(flat, weights))[0]
-        given = tree_flatten(tangents)[0]
-        pairs = [(p, t) for p, t in zip(pulled, given, strict=True) if p.requires_grad]
-        found = [None] * len(flat)
-        if pairs:
-            found = vivace.autograd.grad(
-                [p for p, _ in pairs], weights, [t for _, t in pairs], create_graph=True, allow_unused=True
-            )
-        products = [vivace.zeros_like(o) if f is None else f for f, o in zip(found, flat, strict=True)]
-        level.fresh += weights
-        value, product = level.result(output), level.result(tree_unflatten(products, spec))
-        return (value, product, level.result(aux)) if has_aux else (value, product)
