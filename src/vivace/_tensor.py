@@ -47,6 +47,13 @@ def __deepcopy__(self, memo):
     return result
 
 
+def _repr_html_(self):
+    """A summary for notebooks. No class gets to override the call: what can't be shown is seen to there."""
+    from vivace._tensor_html import html
+
+    return html(self)
+
+
 @_method
 def __reduce_ex__(self, protocol):
     """Tensors that share a storage share one after they were pickled together, and with their copy.copy."""
@@ -356,6 +363,7 @@ def install():
     """Gives Tensor these methods."""
     for name, function in (_methods | {"_typed_storage": storage, "is_neg": is_conj}).items():
         setattr(_C.Tensor, name, _C.overridable(function))
+    _C.Tensor._repr_html_ = _repr_html_
     _C.Tensor._cdata = property(id, doc="A number that no other tensor has while this one lives.")
     _C.Tensor.__torch_function__ = __torch_function__
     _C._set_override_handler(_first_override)
