@@ -7,6 +7,7 @@
 #include "bindings/convert.h"
 #include "bindings/native_kernel.h"
 #include "bindings/parse.h"
+#include "bindings/python_dispatch.h"
 #include "bindings/python_op.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
@@ -98,6 +99,7 @@ Op* make_op(const std::string& qualname, Object* arguments, const char* schema) 
     spec.fallback = default_of(spec, PyTuple_GET_ITEM(fallback, 0));
     spec.has_default = true;
   }
+  show_to_python(*op);
   if (mutates) {
     op->table.keys |= bit(Key::Watched);
     op->table.kernels[int(Key::Watched)] = watched_kernel;

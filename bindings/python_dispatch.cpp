@@ -70,8 +70,7 @@ void install() {
   static const bool once = [] {
     for (Op* op : all_ops()) {
       if (is_implicit_composite(*op)) continue;
-      set_kernel(*op, Key::Python, dispatch_to_python);
-      set_kernel(*op, Key::NoData, refuse_wrapper);
+      show_to_python(*op);
     }
     foreign_tensors_exist = true;
     Ref<Object>::steal(checked(PyImport_ImportModule("vivace._dispatch")));  // sets the handlers
@@ -197,6 +196,11 @@ PyMethodDef functions[] = {
 };
 
 }  // namespace
+
+void show_to_python(Op& op) {
+  set_kernel(op, Key::Python, dispatch_to_python);
+  set_kernel(op, Key::NoData, refuse_wrapper);
+}
 
 KeySet class_keys(PyTypeObject* type) {
   if (!class_dispatches(type)) return 0;

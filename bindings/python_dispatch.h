@@ -3,11 +3,15 @@
 // first mode is entered or the first instance of such a class is made: until then no call can meet it.
 #pragma once
 #include "runtime/core/tensor_object.h"
+#include "runtime/dispatch/op.h"
 
 namespace vivace {
 
 /// Key::Python for classes with a __torch_dispatch__ of their own, else none.
 KeySet class_keys(PyTypeObject* type);
+
+/// Gives an operator that Python defines the kernels that the catalogue's get when the first mode is entered.
+void show_to_python(Op& op);
 
 void init_python_dispatch(Object* module);
 

@@ -112,3 +112,15 @@ def test_nobody_answers():
 
     with Mute(), pytest.raises(TypeError, match="Multiple dispatch failed for 'aten.ones.default'"):
         torch.ones(2)
+
+
+def test_modes_see_operators_that_python_defines():
+    @torch.library.custom_op("seen::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    with Log() as log:
+        twice(torch.zeros(2))
+    assert log.names == ["zeros.default", "seen.twice.default"]  # as in PyTorch, not what its kernel calls
+    inner = Wrapper(torch.ones(2))
+    assert type(twice(inner)) is Wrapper and twice(inner).elem.tolist() == [2.0, 2.0]
