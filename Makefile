@@ -110,12 +110,15 @@ wheel: build
 	rm -rf dist
 	$(bin)/python -m pip wheel --no-deps --no-build-isolation --config-settings build-dir=$(BUILD) --wheel-dir dist .
 
-# Installs the wheel into an environment of its own, away from the sources, and uses it.
+# Installs the wheel into an environment of its own, away from the sources, uses it, and builds an extension in C++ against it.
 wheel-test: wheel
 	rm -rf $(BUILD)/wheel-env
 	$(PYTHON) -m venv $(BUILD)/wheel-env
 	$(BUILD)/wheel-env/bin/python -m pip install --quiet dist/vivace-*.whl
 	cd / && $(abspath $(BUILD))/wheel-env/bin/python $(abspath tests)/wheel_smoke.py
+	$(BUILD)/wheel-env/bin/python -m pip install --quiet setuptools
+	$(BUILD)/wheel-env/bin/python -m pip install --quiet --no-deps --no-build-isolation ./examples/cpp_extension
+	cd / && EXAMPLE_SHORT=1 $(abspath $(BUILD))/wheel-env/bin/python -m vivace $(abspath examples)/cpp_extension/train.py
 
 clean:
 	rm -rf $(BUILD) dist src/vivace/_C.*.so

@@ -1,12 +1,27 @@
-"""Operators written in Python: a call of one, with and without a gradient, through each way to name it."""
+"""Operators that programs define: a call of one in Python, with and without a gradient, through each way to name it;
+the same in C++, and a function of an extension. Building the extension takes PyTorch most of a minute, once.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 from benchmarks.common import print_calls
 
+_CPP = """
+at::Tensor scaled(const at::Tensor& x, double k) { return x * k; }
+at::Tensor doubled(const at::Tensor& x) {
+  auto result = torch::empty(x.sizes(), x.options());
+  const float* from = x.data_ptr<float>();
+  float* to = result.data_ptr<float>();
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i];
+  return result;
+}
+TORCH_LIBRARY(benchmark_cpp, m) { m.def("doubled(Tensor x) -> Tensor"); }
+TORCH_LIBRARY_IMPL(benchmark_cpp, CPU, m) { m.impl("doubled", &doubled); }
+"""
 _libraries: dict[str, Any] = {}  # an operator lives as long as its library
 
 
@@ -28,6 +43,10 @@ def calls(torch: Any) -> dict[str, Callable[[], object]]:
     library.impl("scaled", scaled, "CPU")
     packet, add = torch.ops.benchmark_plain.scaled, torch.ops.aten.add.Tensor
     plain = packet.default
+    extension = importlib.import_module(f"{torch.__name__}.utils.cpp_extension").load_inline(
+        "benchmark_cpp", _CPP, functions=["scaled", "doubled"], extra_cflags=["-O2"]
+    )
+    doubled = torch.ops.benchmark_cpp.doubled.default
     x, leaf = torch.ones(4), torch.ones(4, requires_grad=True)
     return {
         "custom_op": lambda: custom(x, 3.0),
@@ -36,6 +55,9 @@ def calls(torch: Any) -> dict[str, Callable[[], object]]:
         "Library operator": lambda: plain(x, 3.0),
         "its packet": lambda: packet(x, 3.0),
         "aten.add.Tensor": lambda: add(x, x),
+        "operator in C++": lambda: doubled(x),
+        "function in C++": lambda: extension.doubled(x),
+        "function in C++ of one operator": lambda: extension.scaled(x, 3.0),
     }
 
 

@@ -255,6 +255,40 @@ def test_included_files_are_followed(module: Any, tmp_path: Path) -> None:
     assert load("parts_tests", sources, build_directory=tmp_path).f() == 2
 
 
+def test_classes_by_pybind11(module: Any, folder: Path) -> None:
+    pybind11 = pytest.importorskip("pybind11")
+    source = """
+    #include <pybind11/pybind11.h>
+    #include <torch/extension.h>
+    struct Counter {
+      torch::Tensor total;
+      void add(const std::vector<torch::Tensor>& list) {
+        py::gil_scoped_release released;
+        for (const auto& t : list) total = total + t;
+      }
+    };
+    PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+      py::class_<Counter>(m, "Counter")
+          .def(py::init<torch::Tensor>(), py::arg("start"))
+          .def("add", &Counter::add)
+          .def("fail", [](Counter& c) { c.total.select(9, 0); })
+          .def_readonly("total", &Counter::total);
+    }
+    """
+    load_inline = module.utils.cpp_extension.load_inline
+    include = [pybind11.get_include()]
+    built = load_inline(
+        "classes_tests", source, build_directory=folder, extra_include_paths=include, no_implicit_headers=True
+    )
+    counter = built.Counter(start=module.zeros(2))
+    counter.add([module.ones(2)] * 3)
+    assert counter.total.tolist() == [3, 3]
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        counter.fail()
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        counter.add(1)
+
+
 def test_what_is_not_there(module: Any) -> None:
     cpp_extension = module.utils.cpp_extension
     for call in (

@@ -10,40 +10,49 @@
 
 #include "vivace/gil.h"
 
+namespace vivace {
+
+#ifdef PYBIND11_VERSION_MAJOR
+using ErrorBase = pybind11::builtin_exception;  // which pybind11's own functions know to raise
+#else
+struct ErrorBase : std::runtime_error {
+  using std::runtime_error::runtime_error;
+  /// Sets the Python exception that this stands for.
+  virtual void set_error() const = 0;
+};
+#endif
+
+}  // namespace vivace
+
 namespace c10 {
 
-class Error : public std::exception {
+class Error : public vivace::ErrorBase {
  public:
-  explicit Error(std::string text) : text_(std::move(text)) {}
-  const char* what() const noexcept override { return text_.c_str(); }
-  const std::string& msg() const { return text_; }
+  explicit Error(const std::string& text) : vivace::ErrorBase(text) {}
+  std::string msg() const { return what(); }
   const char* what_without_backtrace() const noexcept { return what(); }
-  /// Sets the Python exception that this stands for.
-  virtual void set_python() const { PyErr_SetString(PyExc_RuntimeError, what()); }
-
- private:
-  std::string text_;
+  void set_error() const override { PyErr_SetString(PyExc_RuntimeError, what()); }
 };
 
 class IndexError : public Error {
  public:
   using Error::Error;
-  void set_python() const override { PyErr_SetString(PyExc_IndexError, what()); }
+  void set_error() const override { PyErr_SetString(PyExc_IndexError, what()); }
 };
 class ValueError : public Error {
  public:
   using Error::Error;
-  void set_python() const override { PyErr_SetString(PyExc_ValueError, what()); }
+  void set_error() const override { PyErr_SetString(PyExc_ValueError, what()); }
 };
 class TypeError : public Error {
  public:
   using Error::Error;
-  void set_python() const override { PyErr_SetString(PyExc_TypeError, what()); }
+  void set_error() const override { PyErr_SetString(PyExc_TypeError, what()); }
 };
 class NotImplementedError : public Error {
  public:
   using Error::Error;
-  void set_python() const override { PyErr_SetString(PyExc_NotImplementedError, what()); }
+  void set_error() const override { PyErr_SetString(PyExc_NotImplementedError, what()); }
 };
 
 }  // namespace c10
@@ -55,7 +64,7 @@ class PythonError : public c10::Error {
  public:
   /// Takes the exception that is set.
   PythonError() : PythonError(fetch()) {}
-  void set_python() const override {
+  void set_error() const override {
     Py_XINCREF(raised_->type);
     Py_XINCREF(raised_->value);
     Py_XINCREF(raised_->traceback);
@@ -106,7 +115,7 @@ inline void set_python_error() noexcept {
   try {
     throw;
   } catch (const c10::Error& error) {
-    error.set_python();
+    error.set_error();
   } catch (const std::bad_alloc&) {
     PyErr_SetString(PyExc_MemoryError, "not enough memory");
   } catch (const std::out_of_range& error) {

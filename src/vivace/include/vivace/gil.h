@@ -4,13 +4,18 @@
 
 namespace vivace {
 
+#ifdef PYBIND11_VERSION_MAJOR
+inline bool lacks_gil() { return !PyGILState_Check(); }
+#else
 /// Whether a scope of this thread let go of the lock.
 VIVACE_OWN inline thread_local bool gil_released = false;
+inline bool lacks_gil() { return gil_released; }
+#endif
 
 /// Holds the lock.
 class Gil {
  public:
-  Gil() : taken_(gil_released) {
+  Gil() : taken_(lacks_gil()) {
     if (taken_) [[unlikely]]
       take();
   }
@@ -24,11 +29,16 @@ class Gil {
  private:
   void take() {
     state_ = PyGILState_Ensure();
-    gil_released = false;
+    note(false);
   }
   void give_back() {
-    gil_released = true;
+    note(true);
     PyGILState_Release(state_);
+  }
+  static void note([[maybe_unused]] bool released) {
+#ifndef PYBIND11_VERSION_MAJOR
+    gil_released = released;
+#endif
   }
 
   bool taken_;
@@ -37,6 +47,7 @@ class Gil {
 
 }  // namespace vivace
 
+#ifndef PYBIND11_VERSION_MAJOR
 namespace pybind11 {
 
 /// Lets other Python threads run while C++ computes.
@@ -74,3 +85,4 @@ class gil_scoped_acquire {
 };
 
 }  // namespace pybind11
+#endif

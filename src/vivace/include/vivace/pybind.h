@@ -8,11 +8,8 @@ namespace pybind11::detail {
 
 template <class T>
 struct vivace_caster {
-  PYBIND11_TYPE_CASTER(T, const_name("torch"));
-  bool load(handle source, bool) {
-    if constexpr (std::is_same_v<typename vivace::Convert<T>::Holder, T>)
-      return vivace::Convert<T>::load(source.ptr(), value);
-  }
+  PYBIND11_TYPE_CASTER(T, const_name("torch value"));
+  bool load(handle source, bool) { return vivace::Convert<T>::load(source.ptr(), value); }
   static handle cast(const T& source, return_value_policy, handle) {
     return vivace::checked(vivace::to_python(source));
   }
