@@ -8,8 +8,8 @@ import sys
 from benchmarks.common import ROOT
 
 DEFAULT = [
-    "overhead", "training_step", "instructions", "line_capture", "chain", "startup", "memory_growth", "sizes",
-    "every_op", "build_time",
+    "overhead", "training_step", "instructions", "line_capture", "profiler", "chain", "startup", "memory_growth",
+    "sizes", "every_op", "build_time",
 ]  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """torch.autograd.profiler: the older profiler; torch.profiler is what new programs use."""
 
+from vivace.profiler import DeviceType, ProfilerActivity, kineto_available
 from vivace.profiler._events import (
     EventList,
     FunctionEvent,
@@ -12,11 +13,13 @@ from vivace.profiler._ranges import record_function
 from vivace.profiler._session import Session
 
 __all__ = [
+    "DeviceType",
     "EventList",
     "FunctionEvent",
     "FunctionEventAvg",
     "Interval",
     "Kernel",
+    "ProfilerActivity",
     "StringTable",
     "emit_itt",
     "emit_nvtx",
@@ -24,11 +27,6 @@ __all__ = [
     "profile",
     "record_function",
 ]
-
-
-def kineto_available():
-    """Whether profiles can be recorded."""
-    return True
 
 
 class profile:

@@ -11,12 +11,15 @@ import time
 import warnings
 from functools import partial
 
+from vivace.profiler._kinds import DeviceType
 from vivace.profiler._ranges import record_function
 from vivace.profiler._session import Session
 
 __all__ = [
+    "DeviceType",
     "ProfilerAction",
     "ProfilerActivity",
+    "kineto_available",
     "profile",
     "record_function",
     "schedule",
@@ -53,6 +56,11 @@ class _ExperimentalConfig:
 
 def supported_activities():
     return {ProfilerActivity.CPU}
+
+
+def kineto_available():
+    """Whether profiles can be recorded."""
+    return True
 
 
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):

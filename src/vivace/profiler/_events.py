@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from vivace.profiler import _table, _trace
-from vivace.profiler._kinds import ACCUMULATE, APPLY, EVALUATE, OPERATOR, RANGE
+from vivace.profiler._kinds import ACCUMULATE, APPLY, EVALUATE, OPERATOR, RANGE, DeviceType
 from vivace.profiler._lines import Lines
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel", "StringTable"]
@@ -55,7 +55,7 @@ class _Times:
     __slots__ = ()
     is_async = is_remote = is_legacy = False
     node_id = -1
-    device_type = "cpu"
+    device_type = DeviceType.CPU
     use_device = None
     device_time_total = self_device_time_total = device_time = 0
     device_memory_usage = self_device_memory_usage = 0
