@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "generated/ops/factory/convert.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/autograd/derive.h"
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/rebase.h"
@@ -40,6 +41,18 @@ void for_each_level(uint64_t levels, F&& f) {
   for (; levels; levels &= levels - 1) f(__builtin_ctzll(levels));
 }
 
+/// A tangent in memory like t's, for as_strided, which reaches beyond t: zeros where t is not.
+TensorRef laid_out_in_storage_of(const Tensor& t, Tensor& tangent) {
+  const int64_t extent[] = {int64_t(t.storage_->nbytes / t.item_size())};
+  if (tangent.storage_offset() == t.storage_offset() && tangent.storage_->nbytes >= t.storage_->nbytes)
+    return TensorRef::share(&tangent);
+  const TensorRef whole = empty(extent, tangent.dtype(), tangent.device());
+  fill_into(*whole, 0);
+  const TensorRef part = ops::as_strided(*whole, t.sizes(), t.strides(), t.storage_offset());
+  ops::copy_(*part, tangent, false);
+  return part;
+}
+
 /// A view's tangents are views of tangents.
 Object* view_of_tangents(const Op& op, KeySet rest, Value* args, uint64_t levels) {
   Object* result = redispatch(op, rest, args);
@@ -49,9 +62,12 @@ Object* view_of_tangents(const Op& op, KeySet rest, Value* args, uint64_t levels
   for_each_level(levels, [&](int level) {
     Tensor* const tangent = tangent_of(*args[0].tensor, level);
     if (!tangent) return;
+    static const Op& as_strided = *find_op("as_strided", "");
+    const TensorRef source =
+        &op == &as_strided ? laid_out_in_storage_of(*args[0].tensor, *tangent) : TensorRef::share(tangent);
     Value values[kMaxArguments];
     std::copy_n(args, op.nargs, values);
-    values[0] = Value::of(tangent);
+    values[0] = Value::of(source.get());
     Object* viewed = dispatch(op, gather_keys(op, values), values);
     const auto viewed_owner = Ref<Object>::steal(viewed);
     const std::span<Tensor*> tangents = result_tensors(viewed);

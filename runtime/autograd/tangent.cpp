@@ -71,7 +71,10 @@ int enter_dual_level() {
 void exit_dual_level(int level) {
   if (level != nlevels - 1)
     fail("Trying to exit a forward AD level that was not the last one that was created. This is not supported.");
-  while (const Tangent* t = newest[level]) detach_inner(*t->owner, level);
+  while (const Tangent* t = newest[level]) {
+    const auto owner = TensorRef::share(t->owner);  // the graph of its tangent may be all that holds it
+    detach_inner(*owner, level);
+  }
   --nlevels;
 }
 

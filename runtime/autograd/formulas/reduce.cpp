@@ -136,10 +136,11 @@ TensorRef vector_norm_backward(Tensor& g, Tensor& self, Tensor& y, const Scalar&
   const double p = ord.to_double();
   const TensorRef grad = restored(g, self.dim(), dim, keepdim), norm = restored(y, self.dim(), dim, keepdim);
   if (p == 0) return ops::zeros_like(self);
-  if (p == 2) {
-    // g * x / norm, 0 where the norm is 0.
-    const TensorRef scale =
-        ops::masked_fill_Scalar(*ops::div_Tensor(*grad, *norm), *ops::eq_Scalar(*norm, Scalar(0)), 0);
+  // Where the norm is 0 the gradient is, too: nothing is divided by 0 there, so that its derivatives are not NaN.
+  const TensorRef is_zero = ops::eq_Scalar(*norm, Scalar(0)),
+                  divisor = ops::masked_fill_Scalar(*norm, *is_zero, Scalar(1));
+  if (p == 2) {  // g * x / norm
+    const TensorRef scale = ops::masked_fill_Scalar(*ops::div_Tensor(*grad, *divisor), *is_zero, Scalar(0));
     return ops::mul_Tensor(self, *scale);
   }
   const TensorRef direction = ops::sgn(self);
@@ -161,8 +162,8 @@ TensorRef vector_norm_backward(Tensor& g, Tensor& self, Tensor& y, const Scalar&
   // g * sgn(x) |x|^(p-1) / norm^(p-1), 0 where x is 0 (p > 1) or the norm is.
   TensorRef power = ops::mul_Tensor(*direction, *ops::pow_Tensor_Scalar(*size, Scalar(p - 1)));
   if (p < 2) power = ops::masked_fill_Scalar(*power, *ops::eq_Scalar(self, Scalar(0)), 0);
-  const TensorRef scale = ops::div_Tensor(*grad, *ops::pow_Tensor_Scalar(*norm, Scalar(p - 1)));
-  return ops::mul_Tensor(*power, *ops::masked_fill_Scalar(*scale, *ops::eq_Scalar(*norm, Scalar(0)), 0));
+  const TensorRef scale = ops::div_Tensor(*grad, *ops::pow_Tensor_Scalar(*divisor, Scalar(p - 1)));
+  return ops::mul_Tensor(*power, *ops::masked_fill_Scalar(*scale, *is_zero, Scalar(0)));
 }
 
 TensorRef logsumexp_backward(Tensor& g, Tensor& self, Tensor& y, IntList dim, bool keepdim) {

@@ -173,6 +173,17 @@ def test_views(level):
     assert tangent(primal) is None and tangent(primal * 2) is None
 
 
+def test_as_strided_reaches_beyond_its_tensor(level):
+    part = torch.arange(10.0)[4:]
+    d = make_dual(part, part.clone())
+    assert values(d.as_strided((3,), (2,), 2)) == [0, 4, 6] and values(d.as_strided((2,), (1,))) == [4, 5]
+
+
+def test_norms_at_zero(level):
+    d = make_dual(torch.zeros(3), T)
+    assert [values(torch.linalg.vector_norm(d, p)) for p in (1.5, 2, 3)] == [0, 0, 0]
+
+
 def test_with_backward(level):
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     d = make_dual(x, torch.ones(2))
@@ -226,6 +237,10 @@ def test_nothing_is_left():
         assert t() is None
     finally:
         gc.enable()
+    with forward_ad.dual_level():  # what a node saved is held by the graph of its own tangent alone
+        d = make_dual(torch.ones(3, requires_grad=True), torch.ones(3))
+        kept = [d.tanh() for _ in range(100)]
+    assert all(tangent(y) is None for y in kept)
     with forward_ad.dual_level():
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         y = make_dual(x, torch.ones(2)).exp()
