@@ -22,7 +22,7 @@ torch_python := $(abspath $(TORCH_VENV))/bin/python
 # OPENBLAS_CORETYPE, where a machine sets it, slows a current OpenBLAS.
 run := env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE PYTHONPATH=src:.
 
-.PHONY: build test test-poison test-one-file sanitize fuzz check demo demo-compare bench compare conformance exchange oracle-data wheel wheel-test clean
+.PHONY: build test test-poison test-one-file sanitize fuzz check demo demo-compare bench compare conformance conformance-forward exchange oracle-data wheel wheel-test clean
 .DEFAULT_GOAL := build
 
 $(VENV)/ready-%: pyproject.toml
@@ -96,6 +96,10 @@ conformance: build $(TORCH_VENV)/ready
 		echo "Set CONFORMANCE to the folder of opinfo_conformance.py"; exit 1; }
 	$(run) $(torch_python) $(CONFORMANCE)/opinfo_conformance.py --module vivace --variants --grad \
 		--ops-file $(CONFORMANCE)/$(CONFORMANCE_OPS) --list-failures 60
+
+# The same for derivatives in forward mode.
+conformance-forward: build $(TORCH_VENV)/ready
+	CONFORMANCE=$(CONFORMANCE) $(run) $(torch_python) -m tools.forward_conformance --samples 0 --list
 
 # Checkpoints between vivace and PyTorch, both ways.
 exchange: build $(TORCH_VENV)/ready

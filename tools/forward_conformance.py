@@ -121,7 +121,8 @@ def main() -> None:
         if problems and options.list:
             print(f"{op.full_name}: {counts['pass']} of {counts['pass'] + counts['fail']}; {problems[0]}", flush=True)
     tried = totals["passes"] + totals["fails"]
-    print(f"operators with PyTorch's tangents: {totals['passes']} of {tried}, {100 * totals['passes'] / max(tried, 1):.1f} %")
+    share = 100 * totals["passes"] / max(tried, 1)
+    print(f"operators with PyTorch's tangents: {totals['passes']} of {tried}, {share:.1f} %")
     print(f"samples: {dict(itertools.islice(samples.most_common(), 5))}; {time.time() - start:.0f} s")
 
 

@@ -58,11 +58,28 @@ def test_results_can_be_differentiated():
         (lambda: F.jvp(lambda x: x**2, X), "v can only be None"),
         (lambda: F.vhp(lambda x: (x, x), X, X), "should return a single Tensor"),
         (lambda: F.jacobian(lambda x: x, X, strict=True, vectorize=True), "not supported together"),
+        (lambda: F.jacobian(lambda x: x, X, strict=True, strategy="forward-mode"), "not supported together"),
+        (lambda: F.jacobian(lambda x: x, X, create_graph=True, strategy="forward-mode"), "not supported together"),
+        (lambda: F.jacobian(lambda x: x, X, strategy="forward-mode"), "only implemented for `vectorize=True`"),
     ],
 )
 def test_refusals(call, message):
     with pytest.raises(RuntimeError, match=message):
         call()
+
+
+def test_forward_mode():
+    forward = {"vectorize": True, "strategy": "forward-mode"}
+    for call in (lambda x, y: (x * y.sum(), y.exp()), lambda x, y: x.sum() * y.sum()):
+        every = [F.jacobian(call, (X, Y)), F.jacobian(call, (X, Y), **forward)]
+        for want, got in zip(*map(torch.utils._pytree.tree_leaves, every), strict=True):
+            assert torch.allclose(want, got) and not got.requires_grad
+    energy = lambda x, y: (x**3).sum() * y.exp().sum()
+    every = [
+        F.hessian(energy, (X, Y), vectorize=True, outer_jacobian_strategy=s) for s in ("reverse-mode", "forward-mode")
+    ]
+    for want, got in zip(*map(torch.utils._pytree.tree_leaves, every), strict=True):
+        assert torch.allclose(want, got) and not got.requires_grad
 
 
 def test_wrong_types():
