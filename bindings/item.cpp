@@ -52,7 +52,7 @@ Object* tensor_tolist(Object* self, Object*) {
     if (!(t.keys & kMemoryKeys)) return list_of(t, 0, t.raw());
     const TensorRef here = ops::_to_copy(const_cast<Tensor&>(t), std::nullopt, Device{});
     if (here->keys & (bit(Key::NoData) | bit(Key::Vmap)))
-      fail("tolist(): the elements of a ", Py_TYPE(self)->tp_name, " can't be read");
+      fail("Cannot access data pointer of Tensor that doesn't have storage");
     return list_of(*here, 0, here->raw());
   });
 }
@@ -106,6 +106,10 @@ int tensor_bool(Object* self) {
     const Tensor& t = tensor_of(self);
     if (t.numel() == 0) fail("Boolean value of Tensor with no values is ambiguous");
     if (t.numel() > 1) fail("Boolean value of Tensor with more than one value is ambiguous");
+    if (t.keys & bit(Key::Vmap))
+      fail(
+          "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
+          "that yet, please file an issue at https://github.com/pytorch/pytorch/issues .");
     return int(item(t).to_bool());
   });
 }

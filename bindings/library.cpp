@@ -13,6 +13,7 @@
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/view.h"
 #include "runtime/profiler/layer.h"
+#include "runtime/vmap/batched.h"
 
 namespace vivace {
 namespace {
@@ -75,6 +76,7 @@ Op* make_op(const std::string& qualname, Object* arguments, const char* schema) 
                               {Key::PrivateUse, no_kernel},
                               {Key::View, view_kernel},
                               {Key::Inference, inference_kernel},
+                              {Key::Vmap, vmap_kernel},
                               {Key::ForwardAD, refuse_forward},
                               {Key::Profiler, profiler::operator_kernel}}};
   bool mutates = false;

@@ -12,6 +12,7 @@
 #include "bindings/python_dispatch.h"
 #include "bindings/python_op.h"
 #include "bindings/tensor_type.h"
+#include "bindings/vmap.h"
 #include "runtime/simd/isa.h"
 
 namespace vivace {
@@ -73,6 +74,7 @@ int exec(Object* module) {
     init_python_dispatch(module);
     init_native_kernel(module);
     init_extension_api(module);
+    init_vmap(module);
     for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions,
                                kAutogradFunctions, kForwardFunctions, kLibraryFunctions, kProfilerFunctions})
       checked(PyModule_AddFunctions(module, table));

@@ -67,6 +67,8 @@ void check_shareable(const Tensor& t) {
   if (t.is_meta())
     fail_type(
         "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
+  if (t.keys & (bit(Key::NoData) | bit(Key::Vmap)))
+    fail("Cannot access data pointer of Tensor that doesn't have storage");
   if (t.requires_grad() && tls.grad_mode && !tls.inference_mode)
     fail("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   if (t.dtype() == DType::BFloat16) fail_type("Got unsupported ScalarType BFloat16");

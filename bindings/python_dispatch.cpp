@@ -60,19 +60,11 @@ Object* dispatch_to_python(const Op& op, KeySet, Value* args) {
   return check_python_result(op, args, std::move(result)).release();
 }
 
-Object* refuse_wrapper(const Op& op, KeySet, Value*) {
-  fail(op.name,
-       "(): Cannot access data pointer of Tensor that doesn't have storage: a wrapper made by _make_wrapper_subclass "
-       "got past its class's __torch_dispatch__");
-}
-
 void install() {
   static const bool once = [] {
-    for (Op* op : all_ops()) {
-      if (is_implicit_composite(*op)) continue;
-      show_to_python(*op);
-    }
-    foreign_tensors_exist = true;
+    guard_memory();
+    for (Op* op : all_ops())
+      if (!is_implicit_composite(*op)) show_to_python(*op);
     Ref<Object>::steal(checked(PyImport_ImportModule("vivace._dispatch")));  // sets the handlers
     return true;
   }();

@@ -55,10 +55,20 @@ Object* get_requires_grad(Object* self, void*) {
     return PyBool_FromLong(tensor_of(self).requires_grad());
   });
 }
+/// requires_grad as programs set it.
+void change_requires_grad(Tensor& t, bool value) {
+  if (t.keys & bit(Key::Vmap))
+    fail(
+        "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside "
+        "of a function being transformed by a functorch transform. This is unsupported, please attempt to use the "
+        "functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function "
+        "being transformed instead.");
+  set_requires_grad(t, value);
+}
 int set_requires_grad_attribute(Object* self, Object* value, void*) {
   return guarded_or(-1, [&] {
     if (!value || !PyBool_Check(value)) fail_type("requires_grad must be a bool");
-    set_requires_grad(tensor_of(self), value == Py_True);
+    change_requires_grad(tensor_of(self), value == Py_True);
     return 0;
   });
 }
@@ -202,7 +212,7 @@ Object* requires_grad_(Object* self, Object* const* args, Py_ssize_t nargs, Obje
     bool value;
     if (!unwrap_bool(given, &value))
       fail_type("requires_grad_(): argument 'requires_grad' must be bool, not ", Py_TYPE(given)->tp_name);
-    set_requires_grad(tensor_of(self), value);
+    change_requires_grad(tensor_of(self), value);
     return Py_NewRef(self);
   });
 }

@@ -17,10 +17,18 @@ std::vector<TensorRef> copied(std::vector<TensorRef> views) {
   return views;
 }
 
+/// Whether elements share memory, as those of an expanded tensor do.
+bool repeats(const Tensor& t) {
+  for (int64_t d = 0; d < t.dim(); ++d)
+    if (t.strides()[size_t(d)] == 0 && t.sizes()[size_t(d)] > 1) return true;
+  return false;
+}
+
 /// A copy of self, with its strides, in which src stands where `part` of the copy looks.
 template <class F>
 TensorRef with_part(Tensor& self, Tensor& src, F&& part) {
-  TensorRef out = ops::new_empty_strided(self, self.sizes(), self.strides());
+  TensorRef out =
+      repeats(self) ? ops::new_empty(self, self.sizes()) : ops::new_empty_strided(self, self.sizes(), self.strides());
   ops::copy_(*out, self);
   const TensorRef place = part(*out);
   if (!std::ranges::equal(place->sizes(), src.sizes()))

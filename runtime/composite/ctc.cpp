@@ -8,6 +8,7 @@
 #include "generated/ops/pointwise/select.h"
 #include "generated/ops/reduce/sums.h"
 #include "generated/ops/view/dims.h"
+#include "runtime/composite/value.h"
 
 namespace vivace::composite {
 namespace {
@@ -43,6 +44,8 @@ TensorRef ctc_loss_IntList(Tensor& log_probs, Tensor& targets, IntList input_len
 
 TensorRef ctc_loss_Tensor(Tensor& log_probs, Tensor& targets, Tensor& input_lengths, Tensor& target_lengths,
                           int64_t blank, int64_t reduction, bool zero_infinity) {
+  require_values(input_lengths);
+  require_values(target_lengths);
   const TensorRef in = lengths_of(input_lengths, "input_lengths"), out = lengths_of(target_lengths, "target_lengths");
   if (in->is_meta() || out->is_meta()) fail_not_implemented("ctc_loss: lengths on the meta device have no values");
   return ctc_loss_IntList(log_probs, targets, {in->data<int64_t>(), size_t(in->numel())},

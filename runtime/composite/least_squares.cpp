@@ -58,7 +58,7 @@ std::tuple<TensorRef, TensorRef, TensorRef, TensorRef> lstsq(Tensor& self, Tenso
   auto [X, rank, values] = ops::linalg_lstsq(*A, *B, rcond.value_or(eps * double(std::max(m, n))), name);
   // There are residuals where all matrices are high and of full rank, and the driver finds them.
   bool full = name != "gelsy" && m > n && A->numel() > 0;
-  if (full && !self.is_meta()) full = is_true(*ops::all(*ops::eq_Scalar(*rank, n)));
+  if (full && has_values(*rank)) full = is_true(*ops::all(*ops::eq_Scalar(*rank, n)));
   TensorRef residuals = full ? squared_residuals(*A, *X, *B) : no_residuals(*X);
   return {fewer ? ops::squeeze_dim(*X, -1) : std::move(X), std::move(residuals), std::move(rank), std::move(values)};
 }

@@ -10,7 +10,13 @@ namespace vivace {
 inline Scalar value_of(const Tensor& t) {
   return is_foreign(t.keys) ? ops::_local_scalar_dense(const_cast<Tensor&>(t)) : kernels::read_scalar(t);
 }
-/// Whether it is true; meta tensors, which have no values, are not.
-inline bool is_true(const Tensor& t) { return !t.is_meta() && value_of(t).to_bool(); }
+/// Whether a branch may depend on the elements: not on the meta device, which has none, nor for all samples of vmap.
+inline bool has_values(const Tensor& t) { return !t.is_meta() && !(t.keys & bit(Key::Vmap)); }
+/// Whether it is true; tensors without values are not.
+inline bool is_true(const Tensor& t) { return has_values(t) && value_of(t).to_bool(); }
+/// Throws, in the words that item() has there, for what stands for all samples of vmap.
+inline void require_values(const Tensor& t) {
+  if (t.keys & bit(Key::Vmap)) value_of(t);
+}
 
 }  // namespace vivace

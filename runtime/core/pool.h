@@ -78,6 +78,9 @@ inline Tensor* new_tensor() {
   return t;
 }
 
+/// A tensor of this layout over nothing yet: storage, version counter and data are the caller's to set.
+Tensor* layout_only(IntList sizes, IntList strides, DType dtype, Device device);
+
 /// Takes back the memory of a tensor whose references (but for the storage) are gone.
 inline void recycle_tensor(Tensor* t) {
   if (t->storage_) [[likely]] {

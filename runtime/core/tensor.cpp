@@ -71,8 +71,15 @@ bool is_row_major(IntList sizes, IntList strides) {
   return true;
 }
 
-/// A tensor of the given layout over nothing yet; dims are set, numel too.
-Tensor* blank(IntList sizes, IntList strides, DType dtype, Device device) {
+inline void attach(Tensor* t, Storage* owned) {
+  t->storage_ = owned;
+  t->data_ = owned->data;
+  t->version_ = &owned->version;
+}
+
+}  // namespace
+
+Tensor* layout_only(IntList sizes, IntList strides, DType dtype, Device device) {
   auto ref = TensorRef::steal(new_tensor());
   Tensor* t = ref.get();
   const int n = int(sizes.size());
@@ -88,14 +95,6 @@ Tensor* blank(IntList sizes, IntList strides, DType dtype, Device device) {
   t->keys = backend_key(device.type);
   return ref.release();
 }
-
-inline void attach(Tensor* t, Storage* owned) {
-  t->storage_ = owned;
-  t->data_ = owned->data;
-  t->version_ = &owned->version;
-}
-
-}  // namespace
 
 Tensor* new_tensor_slow() {
   Tensor* t = PyObject_GC_New(Tensor, tensor_type);
@@ -144,7 +143,7 @@ TensorRef empty_strided(IntList sizes, IntList strides, DType dtype, Device devi
     if (s < 0) fail("empty_strided(): strides must not be negative, got ", strides);
   if (sizes.size() != strides.size())
     fail("empty_strided(): as many strides as sizes are needed, got ", strides, " for ", sizes);
-  auto ref = TensorRef::steal(blank(sizes, strides, dtype, device));
+  auto ref = TensorRef::steal(layout_only(sizes, strides, dtype, device));
   attach(ref.get(), allocate_storage(bytes_of(extent(sizes, strides), dtype, sizes), device));
   return ref;
 }
@@ -195,7 +194,7 @@ TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
 }
 
 TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, DType dtype) {
-  Tensor* v = blank(sizes, strides, dtype, t.device());
+  Tensor* v = layout_only(sizes, strides, dtype, t.device());
   v->keys |= t.keys & kMemoryKeys;
   retain(t.storage_);
   v->storage_ = t.storage_;
@@ -212,7 +211,7 @@ TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, D
 }
 
 TensorRef alias(const Tensor& t) {
-  Tensor* v = blank(t.sizes(), t.strides(), t.dtype(), t.device());
+  Tensor* v = layout_only(t.sizes(), t.strides(), t.dtype(), t.device());
   v->keys |= t.keys & kMemoryKeys;
   retain(t.storage_);
   v->storage_ = t.storage_;

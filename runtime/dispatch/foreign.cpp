@@ -1,9 +1,21 @@
 // See foreign.h.
 #include "runtime/dispatch/foreign.h"
 
+#include <utility>
+
 namespace vivace {
 
 bool foreign_tensors_exist = false;
+
+namespace {
+
+Object* refuse_without_memory(const Op& op, KeySet, Value*) {
+  fail(op.name,
+       "(): Cannot access data pointer of Tensor that doesn't have storage: a wrapper made by _make_wrapper_subclass "
+       "got past its class's __torch_dispatch__, or a tensor of vmap past vmap");
+}
+
+}  // namespace
 
 bool is_implicit_composite(const Op& op) {
   const KernelTable& table = op.table;
@@ -14,6 +26,12 @@ bool is_implicit_composite(const Op& op) {
 void set_kernel(Op& op, Key key, Kernel kernel) {
   op.table.kernels[int(key)] = kernel;
   op.table.keys |= bit(key);
+}
+
+void guard_memory() {
+  if (std::exchange(foreign_tensors_exist, true)) return;
+  for (Op* op : all_ops())
+    if (!is_implicit_composite(*op)) set_kernel(*op, Key::NoData, refuse_without_memory);
 }
 
 }  // namespace vivace

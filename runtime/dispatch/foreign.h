@@ -12,5 +12,7 @@ extern bool foreign_tensors_exist;
 bool is_implicit_composite(const Op& op);
 /// Gives op a kernel for a key.
 void set_kernel(Op& op, Key key, Kernel kernel);
+/// From here on there may be foreign tensors: calls that would read memory that a tensor has not are refused.
+void guard_memory();
 
 }  // namespace vivace

@@ -30,7 +30,7 @@ def test_grad():
     assert grad(lambda x, y: y.sum())(X, Y).tolist() == [0, 0, 0]
     gradient, (value, extra) = grad_and_value(lambda x: (x.sum(), x + 1), has_aux=True)(X)
     assert gradient.tolist() == [1, 1, 1] and value == 6 and extra.tolist() == [2, 3, 4]
-    with pytest.raises(RuntimeError, match="to return a scalar tensor"):
+    with pytest.raises(RuntimeError, match="to return a scalar Tensor"):
         grad(lambda x: x)(X)
 
 

@@ -49,7 +49,7 @@ Var adjugate_times(Tensor& g, Tensor& A) {
 
 TensorRef det_backward(Tensor& g, Tensor& A, Tensor& y) {
   if (A.numel() == 0) return ops::zeros_like(A);
-  if (A.is_meta() || !is_true(*ops::any(*ops::eq_Scalar(y, Scalar(0))))) {
+  if (A.is_meta() || (has_values(y) && !is_true(*ops::any(*ops::eq_Scalar(y, Scalar(0)))))) {
     const TensorRef scale = ops::mul_Tensor(g, *conj(y));
     return column(column(scale)) * inverse_adjoint(A);
   }

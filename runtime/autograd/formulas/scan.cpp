@@ -34,7 +34,7 @@ TensorRef cumprod_backward(Tensor& g, Tensor& self, Tensor& y, int64_t dim) {
   const int64_t d = wrap_dim(dim, self.dim()), n = self.dims_[d];
   // Without zeros: y / x summed from the end. With zeros, place by place: the products with one factor left out.
   const TensorRef has_zero = ops::any(*ops::eq_Scalar(self, Scalar(0)));
-  if (!has_zero->is_meta() && !is_true(*has_zero))
+  if (has_values(*has_zero) && !is_true(*has_zero))
     return ops::div_Tensor(*cumsum_backward(*ops::mul_Tensor(*products, g), d), *x);
   std::vector<TensorRef> parts;
   std::vector<Tensor*> pointers;

@@ -1,4 +1,4 @@
-"""torch.func: functions of functions. Derivatives go through autograd; vmap calls the function for each sample."""
+"""torch.func: functions of functions."""
 
 from vivace.func._derivatives import grad, grad_and_value, jacrev, vjp
 from vivace.func._forward import hessian, jacfwd, jvp, linearize

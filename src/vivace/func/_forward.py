@@ -6,7 +6,7 @@ import functools
 import vivace
 from vivace import _C, Tensor
 from vivace.func._derivatives import _chosen, _Level, _split_aux, _with_chosen, jacrev
-from vivace.func._vmap import vmap
+from vivace.func import _vmap
 from vivace.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 
@@ -93,7 +93,11 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
             return jvp(call, tuple(leaves), tangents, has_aux=has_aux)[1:]
 
-        columns, *aux = vmap(push, randomness=randomness)(*_basis(leaves))
+        basis = _basis(leaves)
+        flat, tree = _vmap.call(
+            push, basis, tree_flatten(tuple(basis))[1], [0] * len(basis), len(basis[0]), 0, randomness, {}, True
+        )
+        columns, *aux = tree_unflatten(flat, tree)
         result = tree_map(lambda column: _split(column, leaves, spec), columns)
         return (result, tree_map(lambda x: x[0], aux[0])) if has_aux else result
 
@@ -119,9 +123,10 @@ def linearize(func, *primals):
     values, spec = _tensors(primals, "linearize", "primals")
     with _Level() as level:
         flat, output_spec = tree_flatten(func(*level.inputs(primals)))
-        weights = [vivace.zeros_like(o, requires_grad=True) for o in flat]
-        pulled = tree_flatten(level.gradients(flat, weights))[0]
-        level.fresh += weights
+        with _Level() as vectors:
+            weights = vectors.inputs([vivace.zeros_like(o) for o in flat])
+            pulled = tree_flatten(level.gradients(flat, weights))[0]
+        level.also_from(vectors)
         output = level.result(tree_unflatten(flat, output_spec))
 
     def multiply(*tangents):
@@ -134,14 +139,8 @@ def linearize(func, *primals):
                     f"Expected tangents of the shapes and dtypes of the primals, got {t.dtype} {tuple(t.shape)} for "
                     f"{x.dtype} {tuple(x.shape)}"
                 )
-        found = [None] * len(weights)
         with level:
-            pairs = [(p, t) for p, t in zip(pulled, directions, strict=True) if p.requires_grad]
-            if pairs:
-                found = vivace.autograd.grad(
-                    [p for p, _ in pairs], weights, [t for _, t in pairs], create_graph=True, allow_unused=True
-                )
-            products = [vivace.zeros_like(w) if f is None else f for f, w in zip(found, weights, strict=True)]
+            products = vectors.gradients(pulled, directions)
             return level.result(tree_unflatten(products, output_spec))
 
     return output, multiply
