@@ -9,6 +9,7 @@
 #include "generated/ops/view/regroup.h"
 #include "runtime/autograd/tangent.h"
 #include "runtime/autograd/view.h"
+#include "runtime/vmap/batched.h"
 
 namespace vivace {
 namespace {
@@ -43,6 +44,14 @@ Object* make_dual(Object*, Object* args) {
     if (tangent_of(p, level))
       fail("Making a dual Tensor based on a Tensor that already has a forward gradient at the same level ", level,
            " is not supported.");
+    if (is_batched(p)) {  // the physical tensor carries the tangent
+      const std::vector<int> at = levels_behind(p);
+      const VmapDepth outside(0);
+      Tensor& base = base_of(p);
+      TensorRef dual = ops::view(base, base.sizes());
+      set_tangent(*dual, *beside_base(t, at), level);
+      return batched_at(std::move(dual), at).release();
+    }
     TensorRef dual = ops::view(p, p.sizes());
     set_tangent(*dual, t, level);
     return dual.release();
@@ -54,12 +63,15 @@ Object* unpack_dual(Object*, Object* args) {
   int level;
   if (!PyArg_ParseTuple(args, "Oi:_unpack_dual", &dual, &level)) return nullptr;
   return guarded([&]() -> Object* {
-    Tensor& t = tensor_argument(dual, "unpack_dual");
+    Tensor& given = tensor_argument(dual, "unpack_dual");
+    const std::vector<int> at = levels_behind(given);
+    Tensor& t = base_of(given);
     sync_view(t);
     sync_tangents(t);
     Tensor* const tangent = tls.exclude & bit(Key::ForwardAD) ? nullptr : tangent_of(t, level);
-    const auto primal = Ref<Object>::steal(primal_alias(t, level).release());
-    return checked(PyTuple_Pack(2, primal.object(), tangent ? static_cast<Object*>(tangent) : Py_None));
+    const TensorRef primal = batched_at(primal_alias(t, level), at);
+    const TensorRef direction = tangent ? beside_batched(*tangent, at) : TensorRef();
+    return checked(PyTuple_Pack(2, primal.object(), direction ? direction.object() : Py_None));
   });
 }
 

@@ -191,7 +191,7 @@ PyMethodDef functions[] = {
 
 void show_to_python(Op& op) {
   set_kernel(op, Key::Python, dispatch_to_python);
-  set_kernel(op, Key::NoData, refuse_wrapper);
+  set_kernel(op, Key::NoData, refuse_without_memory);
 }
 
 KeySet class_keys(PyTypeObject* type) {

@@ -265,30 +265,34 @@ Object* physical_of(Object*, Object* o) {
   });
 }
 
+std::vector<int> levels_argument(Object* tuple) {
+  std::vector<int> levels;
+  for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); ++i) levels.push_back(int_argument(PyTuple_GET_ITEM(tuple, i)));
+  if (PyErr_Occurred()) throw PythonError{};
+  return levels;
+}
+
 /// _vmap_unwrap(tensor): the tensor behind all levels, and these, outermost first, which are its leading dims.
 Object* unwrap_all(Object*, Object* o) {
   return guarded([&] {
-    Tensor* t = &tensor_argument(o);
-    std::vector<int> levels;
-    while (is_batched(*t)) {
-      levels.insert(levels.begin(), level_of(*t));
-      t = batch_of(*t).physical.get();
-    }
+    Tensor& t = tensor_argument(o);
+    const std::vector<int> levels = levels_behind(t);
     auto tuple = Ref<Object>::steal(checked(PyTuple_New(Py_ssize_t(levels.size()))));
     for (size_t i = 0; i < levels.size(); ++i)
       PyTuple_SET_ITEM(tuple.object(), Py_ssize_t(i), checked(PyLong_FromLong(levels[i])));
-    return checked(PyTuple_Pack(2, static_cast<Object*>(t), tuple.object()));
+    return checked(PyTuple_Pack(2, static_cast<Object*>(&base_of(t)), tuple.object()));
   });
 }
 
-/// _vmap_wrap(tensor, levels): the reverse.
 Object* wrap_all(Object*, Object* const* args, Py_ssize_t) {
-  return guarded([&] {
-    TensorRef t = TensorRef::share(&tensor_argument(args[0]));
-    for (Py_ssize_t i = 0; i < PyTuple_Size(args[1]); ++i)
-      t = batched(std::move(t), int_argument(PyTuple_GET_ITEM(args[1], i)));
-    return t.release();
-  });
+  return guarded(
+      [&] { return batched_at(TensorRef::share(&tensor_argument(args[0])), levels_argument(args[1])).release(); });
+}
+Object* to_base(Object*, Object* const* args, Py_ssize_t) {
+  return guarded([&] { return beside_base(tensor_argument(args[0]), levels_argument(args[1])).release(); });
+}
+Object* from_base(Object*, Object* const* args, Py_ssize_t) {
+  return guarded([&] { return beside_batched(tensor_argument(args[0]), levels_argument(args[1])).release(); });
 }
 
 /// _vmap_depth(): how many levels calls see. With a number: calls see so many from here on; what they saw before.
@@ -311,11 +315,6 @@ Object* sample_levels(Object*, Object*) {
     return PyList_AsTuple(list.object());
   });
 }
-/// _vmap_size(level)
-Object* size_of(Object*, Object* level) {
-  return guarded([&] { return PyLong_FromLongLong(vmap_level(int_argument(level)).size); });
-}
-
 /// _graph_ends_within(tensors, leaves): whether all leaves that the tensors were computed from are among these.
 Object* graph_ends_within(Object*, Object* const* args, Py_ssize_t) {
   return guarded([&] {
@@ -360,13 +359,14 @@ PyMethodDef functions[] = {
     {"_vmap_leave", leave, METH_NOARGS, "Ends the innermost vmap."},
     fast_function("_vmap_depth", depth, "How many vmaps calls see; sets it."),
     {"_vmap_sample_levels", sample_levels, METH_NOARGS, "The levels that samples differ at."},
-    {"_vmap_size", size_of, METH_O, "How many samples a level has."},
     fast_function("_add_batch_dim", add_batch_dim, "A tensor whose dim runs over samples, as one sample."),
     fast_function("_remove_batch_dim", remove_batch_dim, "The reverse."),
     {"_vmap_level", level_of_object, METH_O, "The level of a batched tensor; 0 of anything else."},
     {"_vmap_physical", physical_of, METH_O, "The tensor behind a batched one."},
     {"_vmap_unwrap", unwrap_all, METH_O, "The tensor behind all levels, and the levels."},
     fast_function("_vmap_wrap", wrap_all, "A tensor whose leading dims run over the samples of these levels."),
+    fast_function("_vmap_beside_base", to_base, "What goes with the base of a tensor that is batched at these levels."),
+    fast_function("_vmap_beside_batched", from_base, "The reverse."),
     kNoMethod,
 };
 

@@ -11,6 +11,7 @@
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/rebase.h"
 #include "runtime/autograd/view.h"
+#include "runtime/vmap/batched.h"
 
 namespace vivace {
 namespace {
@@ -182,6 +183,59 @@ Object* plain(const Op& op, KeySet rest, Value* args, uint64_t levels) {
   return owner.release();
 }
 
+/// The innermost level that a tangent of t, or a tangent's tangent, is batched at.
+int level_of_tangents(const Tensor& t) {
+  int found = 0;
+  for_each_level(levels_of(t), [&](int level) {
+    const Tensor& tangent = *tangent_of(t, level);
+    const std::vector<int> at = levels_behind(tangent);
+    found = std::max({found, at.empty() ? 0 : at.back(), level_of_tangents(tangent)});
+  });
+  return found;
+}
+
+/// A tensor whose tangents differ between samples, batched at the levels that they are.
+TensorRef batched_like_tangents(Tensor& t) {
+  const std::vector<int> own = levels_behind(t);
+  Tensor& base = base_of(t);
+  std::vector<std::pair<int, TensorRef>> tangents;
+  std::vector<int> every = own;
+  for_each_level(levels_of(base), [&](int level) {
+    tangents.emplace_back(level, beside_batched(*tangent_of(base, level), own));
+    for (const int at : levels_behind(*tangents.back().second))
+      if (std::ranges::find(every, at) == every.end()) every.push_back(at);
+  });
+  std::ranges::sort(every);
+  const TensorRef bare = batched_at(primal_alias(base, 0), own);
+  TensorRef wide = beside_base(*bare, every);
+  if (wide.get() == &base_of(*bare)) wide = primal_alias(*wide, 0);
+  for (const auto& [level, tangent] : tangents) set_tangent(*wide, *beside_base(*tangent, every), level);
+  return batched_at(std::move(wide), every);
+}
+
+/// Where an argument is batched, tangents belong to the physical tensors: the kernel of Key::Vmap leads there.
+Object* in_vmap(const Op& op, KeySet rest, Value* args, int level) {
+  Value values[kMaxArguments];
+  std::copy_n(args, op.nargs, values);
+  std::vector<TensorRef> kept;
+  std::vector<std::vector<Tensor*>> lists;
+  auto spread = [&](Tensor* t) {
+    if (!t || level_of_tangents(base_of(*t)) < level) return t;
+    kept.push_back(batched_like_tangents(*t));
+    return kept.back().get();
+  };
+  for (uint32_t m = op.tensor_args; m; m &= m - 1) {
+    Tensor*& t = values[__builtin_ctz(m)].tensor;
+    t = spread(t);
+  }
+  for (uint32_t m = op.list_args; m; m &= m - 1) {
+    lists.emplace_back();
+    for (Tensor* t : args[__builtin_ctz(m)].tensor_list()) lists.back().push_back(spread(t));
+    values[__builtin_ctz(m)] = Value::of(TensorList(lists.back()));
+  }
+  return redispatch(op, rest, values);
+}
+
 }  // namespace
 
 Object* forward_kernel(const Op& op, KeySet keys, Value* args) {
@@ -189,6 +243,8 @@ Object* forward_kernel(const Op& op, KeySet keys, Value* args) {
   if (rest & op.table.keys & bit(Key::Autocast)) return redispatch(op, rest, args);  // it casts, and calls again
   const uint64_t levels = sync_and_find_levels(op, args);
   if (!levels) return redispatch(op, rest, args);
+  if (rest & bit(Key::Vmap))
+    if (const int level = innermost_level(op, args)) return in_vmap(op, rest, args, level);
   switch (op.op_class) {
     case OpClass::Out:
       fail_not_implemented("Trying to use forward AD with ", op.functional->name,

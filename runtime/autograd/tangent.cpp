@@ -60,6 +60,13 @@ TensorRef alias_of(Tensor& t, bool with_history) {
   return with_edge(t, t.grad_fn ? Edge(t.grad_fn, t.output_nr) : Edge::leaf(&t));
 }
 
+/// Whether elements share memory, as those of an expanded tensor do: nothing is written there.
+bool repeats(const Tensor& t) {
+  for (size_t d = 0; d < t.sizes().size(); ++d)
+    if (t.strides()[d] == 0 && t.sizes()[d] > 1) return true;
+  return false;
+}
+
 }  // namespace
 
 int enter_dual_level() {
@@ -101,7 +108,7 @@ void set_tangent(Tensor& t, Tensor& tangent, int level) {
         "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
         "supported. Tensor is of size ",
         t.sizes(), " while the given forward gradient is of size ", tangent.sizes(), ".");
-  if (same_layout(t, tangent)) return attach(t, tangent, level);
+  if (same_layout(t, tangent) || tangent.keys & bit(Key::Vmap) || repeats(t)) return attach(t, tangent, level);
   const TensorRef copy = empty_strided(t.sizes(), t.strides(), tangent.dtype(), tangent.device());
   fill_into(*copy, 0);  // gaps between elements too
   ops::copy_(*copy, tangent, false);

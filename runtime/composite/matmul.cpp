@@ -25,6 +25,11 @@ TensorRef expand_batch(Tensor& t, const Dims& batch) {
   return ops::reshape(*wide, folded);
 }
 
+/// A product, which is contiguous but for those of vmap, as a tensor of these sizes.
+TensorRef shaped(Tensor& product, IntList sizes) {
+  return product.is_contiguous() ? ops::view(product, sizes) : ops::reshape(product, sizes);
+}
+
 }  // namespace
 
 TensorRef matmul(Tensor& self, Tensor& other) {
@@ -47,7 +52,7 @@ TensorRef matmul(Tensor& self, Tensor& other) {
     TensorRef product = b == 2 ? ops::mm(*flat, other) : ops::mv(*flat, other);
     Dims sizes(self.sizes().first(size_t(a - 1)));
     if (b == 2) sizes.push(other.sizes()[1]);
-    return ops::view(*product, sizes);
+    return shaped(*product, sizes);
   }
   if (a == 3 && b == 3 && self.sizes()[0] == other.sizes()[0]) return ops::bmm(self, other);
   TensorRef left = a == 1 ? ops::unsqueeze(self, 0) : TensorRef::share(&self);
@@ -57,7 +62,7 @@ TensorRef matmul(Tensor& self, Tensor& other) {
   Dims sizes = batch;
   if (a != 1) sizes.push(left->sizes()[left->dim() - 2]);
   sizes.push(other.sizes()[b - 1]);
-  return ops::view(*product, sizes);
+  return shaped(*product, sizes);
 }
 
 }  // namespace vivace::composite

@@ -7,15 +7,11 @@ namespace vivace {
 
 bool foreign_tensors_exist = false;
 
-namespace {
-
 Object* refuse_without_memory(const Op& op, KeySet, Value*) {
   fail(op.name,
        "(): Cannot access data pointer of Tensor that doesn't have storage: a wrapper made by _make_wrapper_subclass "
        "got past its class's __torch_dispatch__, or a tensor of vmap past vmap");
 }
-
-}  // namespace
 
 bool is_implicit_composite(const Op& op) {
   const KernelTable& table = op.table;
@@ -29,7 +25,9 @@ void set_kernel(Op& op, Key key, Kernel kernel) {
 }
 
 void guard_memory() {
-  if (std::exchange(foreign_tensors_exist, true)) return;
+  static bool guarded = false;
+  foreign_tensors_exist = true;
+  if (std::exchange(guarded, true)) return;
   for (Op* op : all_ops())
     if (!is_implicit_composite(*op)) set_kernel(*op, Key::NoData, refuse_without_memory);
 }

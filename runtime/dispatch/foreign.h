@@ -12,6 +12,8 @@ extern bool foreign_tensors_exist;
 bool is_implicit_composite(const Op& op);
 /// Gives op a kernel for a key.
 void set_kernel(Op& op, Key key, Kernel kernel);
+/// A kernel of Key::NoData.
+[[noreturn]] Object* refuse_without_memory(const Op& op, KeySet keys, Value* args);
 /// From here on there may be foreign tensors: calls that would read memory that a tensor has not are refused.
 void guard_memory();
 

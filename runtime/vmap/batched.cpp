@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "generated/ops/view/dims.h"
 #include "runtime/core/pool.h"
 
 namespace vivace {
@@ -65,6 +66,72 @@ TensorRef batched(TensorRef physical, int level) {
   made->data_ = nullptr;
   made->keys = bit(Key::NoData) | bit(Key::Vmap);
   return made;
+}
+
+std::vector<int> levels_behind(const Tensor& t) {
+  std::vector<int> found;
+  for (const Tensor* x = &t; is_batched(*x); x = batch_of(*x).physical.get()) found.insert(found.begin(), level_of(*x));
+  return found;
+}
+
+Tensor& base_of(Tensor& t) {
+  Tensor* x = &t;
+  while (is_batched(*x)) x = batch_of(*x).physical.get();
+  return *x;
+}
+
+TensorRef batched_at(TensorRef base, const std::vector<int>& at) {
+  for (const int level : at) base = batched(std::move(base), level);
+  return base;
+}
+
+namespace {
+
+bool contains(const std::vector<int>& at, int level) { return std::ranges::find(at, level) != at.end(); }
+
+/// The leading dims, which run over the levels `from`, in the order `to`.
+TensorRef reordered(TensorRef t, const std::vector<int>& from, const std::vector<int>& to) {
+  if (from == to) return t;
+  Dims order;
+  for (const int level : to) order.push(std::ranges::find(from, level) - from.begin());
+  for (int64_t d = order.n; d < t->dim(); ++d) order.push(d);
+  return ops::permute(*t, order);
+}
+
+}  // namespace
+
+TensorRef beside_base(Tensor& t, const std::vector<int>& at) {
+  const std::vector<int> own = levels_behind(t);
+  const VmapDepth outside(0);
+  TensorRef base = TensorRef::share(&base_of(t));
+  if (own == at) return base;
+  std::vector<int> every = own, others;
+  for (const int level : at)
+    if (!contains(own, level)) every.push_back(level);
+  std::ranges::sort(every);
+  for (size_t d = 0; d < every.size(); ++d) {
+    if (contains(own, every[d])) continue;
+    base = ops::unsqueeze(*base, int64_t(d));
+    Dims sizes(base->sizes());
+    sizes[int(d)] = vmap_level(every[d]).size;
+    base = ops::expand(*base, sizes, false);
+  }
+  for (const int level : own)
+    if (!contains(at, level)) others.push_back(level);
+  std::vector<int> order = others;
+  order.insert(order.end(), at.begin(), at.end());
+  return batched_at(reordered(std::move(base), every, order), others);
+}
+
+TensorRef beside_batched(Tensor& t, const std::vector<int>& at) {
+  if (at.empty()) return TensorRef::share(&t);
+  std::vector<int> every = levels_behind(t);
+  if (every.empty()) return batched_at(TensorRef::share(&t), at);
+  const VmapDepth outside(0);
+  every.insert(every.end(), at.begin(), at.end());
+  std::vector<int> sorted = every;
+  std::ranges::sort(sorted);
+  return batched_at(reordered(TensorRef::share(&base_of(t)), every, sorted), sorted);
 }
 
 void refresh_layout(Tensor& t) {

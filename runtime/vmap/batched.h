@@ -39,6 +39,19 @@ inline const Batch& batch_of(const Tensor& t) { return *static_cast<const Batch*
 int level_of(const Tensor& t);
 /// A batched tensor over a physical one, which has the samples in its first dim.
 TensorRef batched(TensorRef physical, int level);
+/// The levels that t is batched at, the outermost first.
+std::vector<int> levels_behind(const Tensor& t);
+/// The tensor behind all levels; its leading dims run over their samples.
+Tensor& base_of(Tensor& t);
+/// The reverse of base_of.
+TensorRef batched_at(TensorRef base, const std::vector<int>& levels);
+/// What goes with a base that is batched at `levels`, such as its tangent: t with these levels as leading dims,
+/// expanded where it has them not; it stays batched at others.
+TensorRef beside_base(Tensor& t, const std::vector<int>& levels);
+/// The reverse: what goes with a tensor that is batched at `levels`, from what goes with its base.
+TensorRef beside_batched(Tensor& t, const std::vector<int>& levels);
+/// The innermost level among the arguments; 0 if none is batched.
+int innermost_level(const Op& op, const Value* args);
 /// Takes over the sizes that the physical tensor has now.
 void refresh_layout(Tensor& batched);
 

@@ -73,12 +73,6 @@ void for_each_tensor(const Op& op, const Value* args, F&& f) {
   }
 }
 
-int innermost_level(const Op& op, const Value* args) {
-  int level = 0;
-  for_each_tensor(op, args, [&](const Tensor& t, int) { level = std::max(level, level_of(t)); });
-  return level;
-}
-
 bool is_of(const Tensor& t, int level) { return is_batched(t) && batch_of(t).level == level; }
 
 /// A result of the operator on physical tensors, as the caller gets it. The first dim of each is the batch.
@@ -384,6 +378,12 @@ Object* call_placed(const Op& op, std::string_view places, int level, Value* arg
 }
 
 }  // namespace
+
+int innermost_level(const Op& op, const Value* args) {
+  int level = 0;
+  for_each_tensor(op, args, [&](const Tensor& t, int) { level = std::max(level, level_of(t)); });
+  return level;
+}
 
 void forget_vmap_rule(const Op& op) { rules.erase(&op); }
 

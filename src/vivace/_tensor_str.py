@@ -188,6 +188,9 @@ def _is_default_dtype(dtype):
 
 def _str(self, *, tensor_contents=None):
     """What repr(self) is. `tensor_contents` replaces the values."""
+    if level := _C._vmap_level(self):
+        values = repr(_C._vmap_physical(self)).replace("\n", "\n    ")
+        return f"BatchedTensor(lvl={level}, bdim=0, value=\n    {values}\n)"
     plain = type(self) is _C.Tensor or isinstance(self, _C.Parameter)
     prefix = "tensor(" if plain else type(self).__name__ + "("
     indent = len(prefix)

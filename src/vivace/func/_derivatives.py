@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import vivace
 from vivace import _C, Tensor
-from vivace.func._levels import arranged, outside, spread
+from vivace.func._levels import base_at, outside
 from vivace.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 _depth = 0  # derivatives that are being computed, one in the other
@@ -36,7 +36,7 @@ class _Level:
         self._spec = spec
         self._levels = _C._vmap_sample_levels()
         with outside():
-            given = [spread(*_C._vmap_unwrap(x), self._levels) for x in leaves] if self._levels else leaves
+            given = [base_at(x, self._levels) for x in leaves] if self._levels else leaves
             self._open = any(x.requires_grad for x in given)
             self._bases = [x.view_as(x) if x.requires_grad else _C._detach_dual(x).requires_grad_() for x in given]
         self.fresh = [_C._vmap_wrap(x, self._levels) for x in self._bases] if self._levels else self._bases
@@ -51,34 +51,26 @@ class _Level:
                 continue
             roots.append(base)
             if output is not base or _C._vmap_level(weight):
-                weight, batched = _beside(weight, levels)
-                extra |= batched
+                weight = _C._vmap_beside_base(weight, levels)
+                extra = extra or _C._vmap_level(weight) > 0
             directions.append(weight)
         found = [None] * len(self._bases)
         if roots:
-            graph = _depth > 1 or self._open or not _C._graph_ends_within(roots, self._bases)
+            tangents = [_C._vmap_unwrap(t)[0] for root in roots for _, t in _C._tangents(root)]
+            graph = _depth > 1 or self._open or not _C._graph_ends_within(roots + tangents, self._bases)
             with nullcontext() if extra else outside():
                 found = vivace.autograd.grad(
                     roots, self._bases, directions, retain_graph=keep or graph, create_graph=graph, allow_unused=True
                 )
         found = [
-            vivace.zeros_like(x) if g is None else self._as_input(g) for g, x in zip(found, self.fresh, strict=True)
+            vivace.zeros_like(x) if g is None else _C._vmap_beside_batched(g, self._levels)
+            for g, x in zip(found, self.fresh, strict=True)
         ]
         return tree_unflatten([self.result(g) for g in found], self._spec)
 
     def also_from(self, other):
         """Results are cut off from the inputs of another derivative, too."""
         self._bases = self._bases + other._bases
-
-    def _as_input(self, gradient):
-        """A gradient by a base, which may be batched by the vmap that backward runs in, as one by the input."""
-        base, levels = _C._vmap_unwrap(gradient)
-        if not levels and not self._levels:
-            return gradient
-        with outside():
-            every = levels + self._levels
-            ordered = tuple(sorted(every))
-            return _C._vmap_wrap(arranged(base, every, ordered), ordered)
 
     def result(self, tree):
         """Cut off from this derivative's own inputs, unless an outer one or a tensor from outside is on the graph."""
@@ -101,16 +93,6 @@ class _Level:
             return base
         with outside():
             return _C._detach_dual(base)
-
-
-def _beside(weight, levels):
-    """A direction for an output that is batched at `levels`, and whether it is batched at others."""
-    base, own = _C._vmap_unwrap(weight)
-    more = tuple(level for level in own if level not in levels)
-    with outside():
-        every = tuple(sorted({*own, *levels}))
-        base = arranged(spread(base, own, every), every, more + levels)
-        return _C._vmap_wrap(base, more), bool(more)
 
 
 def _checked_argnum(argnum, count):

@@ -5,8 +5,8 @@ import functools
 
 import vivace
 from vivace import _C, Tensor
-from vivace.func._derivatives import _chosen, _Level, _split_aux, _with_chosen, jacrev
 from vivace.func import _vmap
+from vivace.func._derivatives import _chosen, _Level, _split_aux, _with_chosen, jacrev
 from vivace.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 

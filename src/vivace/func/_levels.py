@@ -1,7 +1,5 @@
-"""Tensors of functions that run in vmap, seen from outside: their base, and the levels that it is batched at.
-
-The base of a batched tensor has a leading dim for each level, outermost first. Autograd records what happens to bases;
-so derivatives are taken there, of all samples at once.
+"""Functions that run in vmap, seen from outside: autograd records what happens to bases, which have a leading dim for
+each level that a tensor is batched at. So derivatives are taken there, of all samples at once.
 """
 
 from vivace import _C
@@ -17,18 +15,14 @@ class outside:
         _C._vmap_depth(self._depth)
 
 
-def spread(base, levels, wanted):
-    """The base with a dim for each wanted level; it is expanded over those that it had none for."""
-    for at, level in enumerate(wanted):
-        if level not in levels:
-            base = base.unsqueeze(at)
-            base = base.expand(*base.shape[:at], _C._vmap_size(level), *base.shape[at + 1 :])
-    return base
-
-
-def arranged(base, levels, wanted):
-    """The same with the leading dims in another order."""
-    if levels == wanted:
+def base_at(t, levels):
+    """A base of t with a dim for each of the levels that the samples of its tangents may differ at, too."""
+    base, own = _C._vmap_unwrap(t)
+    if own == levels:
         return base
-    order = [levels.index(level) for level in wanted]
-    return base.permute(*order, *range(len(order), base.dim()))
+    tangents = _C._tangents(base)
+    if not tangents:
+        return _C._vmap_beside_base(t, levels)
+    bare = _C._vmap_wrap(_C._with_tangents(base, []), own)
+    moved = [(at, _C._vmap_beside_base(_C._vmap_beside_batched(x, own), levels)) for at, x in tangents]
+    return _C._with_tangents(_C._vmap_beside_base(bare, levels), moved)

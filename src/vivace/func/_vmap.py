@@ -95,17 +95,13 @@ def _check_out_dims(out_dims, func):
 
 
 def _without_batch(t, level, dim):
-    """A result with the dim of the batch. Tangents may be batched where it is not, and its physical one may have some,
-    too: a product of a dual and a batched dual has parts of both."""
-    tangents = _C._tangents(t)
-    if not tangents:
-        return _C._remove_batch_dim(t, level, dim)
-    primal = _C._remove_batch_dim(_C._with_tangents(t, []), level, dim)
-    joined = dict(_C._tangents(primal))
-    for at, tangent in tangents:
-        tangent = _without_batch(tangent, level, dim)
-        joined[at] = joined[at] + tangent if at in joined else tangent
-    return _C._with_tangents(primal, list(joined.items()))
+    """A result with the dim of the batch, which the tangents of an unbatched one may have."""
+    if _C._vmap_level(t) != level:
+        tangents = _C._tangents(t)
+        if any(_C._vmap_level(x) == level for _, x in tangents):
+            primal = _C._remove_batch_dim(_C._with_tangents(t, []), level, dim)
+            return _C._with_tangents(primal, [(at, _without_batch(x, level, dim)) for at, x in tangents])
+    return _C._remove_batch_dim(t, level, dim)
 
 
 def _unwrapped(leaf, dim, level, func):
