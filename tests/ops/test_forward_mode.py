@@ -45,9 +45,10 @@ def precise(call: Call) -> Call:
     return call.map(widen)
 
 
-def on_duals(forward_ad: Any, call: Call, moves: list[Any]) -> Call:
-    """The call with tangents on its leaves."""
-    duals = {id(t): forward_ad.make_dual(t, d) for t, d in zip(call.leaves, moves, strict=True)}
+def on_duals(forward_ad: Any, call: Call, moves: list[Any], grad: bool = False) -> Call:
+    """The call with tangents on its leaves, which also require grad if asked to."""
+    pairs = zip(call.leaves, moves, strict=True)
+    duals = {id(t): forward_ad.make_dual(t if grad else t.detach(), d) for t, d in pairs}
     return call.map(lambda t: duals.get(id(t), t))
 
 
@@ -149,7 +150,7 @@ def test_with_backward(module: Any, forward_ad: Any, entry: Entry) -> None:
         return
     moves = support.directions(module, call.leaves, f"{entry.id}/second")
     with forward_ad.dual_level():
-        pairs = support.cotangents(call, on_duals(forward_ad, call, moves)())
+        pairs = support.cotangents(call, on_duals(forward_ad, call, moves, grad=True)())
         if not pairs:
             return
         outs, weights = zip(*pairs, strict=True)

@@ -71,7 +71,9 @@ kernels::RecurrentGrads recurrence_backward(Tensor* g_outputs, Tensor* g_h, Tens
   for (int i = 0; i < 6; ++i) {
     if (!arguments[i]) continue;
     cut[i] = ops::alias(*arguments[i]);
-    if (wants(needs, i)) ends.push_back({cut[i].get(), {}});
+    if (!wants(needs, i)) continue;
+    if (!cut[i]->requires_grad()) set_requires_grad(*cut[i], true);  // for tangents, its gradient is asked for
+    ends.push_back({cut[i].get(), {}});
   }
   const kernels::RecurrentSteps steps(gates, batch_sizes, reverse);
   const int64_t flat[] = {steps.rows, gates.size(-1)};

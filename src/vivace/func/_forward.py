@@ -1,6 +1,5 @@
 """Derivatives along tangents. They nest: each has a dual level of its own, inside of those that are open."""
 
-import contextlib
 import functools
 
 import vivace
@@ -10,13 +9,17 @@ from vivace.func._derivatives import _chosen, _Level, _split_aux, _with_chosen, 
 from vivace.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 
-@contextlib.contextmanager
-def _dual_level():
-    level = _C._enter_dual_level()
-    try:
-        yield level
-    finally:
-        _C._exit_dual_level(level)
+class _dual_level:
+    """A level of one derivative."""
+
+    __slots__ = ("number",)
+
+    def __enter__(self):
+        self.number = _C._enter_dual_level()
+        return self.number
+
+    def __exit__(self, *exception):
+        _C._exit_dual_level(self.number)
 
 
 def _tensors(tree, name, what):
@@ -59,13 +62,17 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         )
     with _dual_level() as level:
         duals = [_C._make_dual(p, t, level) for p, t in zip(values, directions, strict=True)]
-        output, aux = _split_aux(func(*tree_unflatten(duals, spec)), has_aux, "jvp")
-        flat, output_spec = tree_flatten(output)
-        pairs = [_unpack(dual, level, strict) for dual in flat]
-        results = [tree_unflatten([pair[i] for pair in pairs], output_spec) for i in (0, 1)]
-        if has_aux:
-            results.append(tree_map(lambda x: _C._unpack_dual(x, level)[0] if isinstance(x, Tensor) else x, aux))
-    return tuple(results)
+        output = func(*tree_unflatten(duals, spec))
+        output, aux = _split_aux(output, has_aux, "jvp")
+        if isinstance(output, Tensor):
+            results = _unpack(output, level, strict)
+        else:
+            flat, output_spec = tree_flatten(output)
+            pairs = [_unpack(dual, level, strict) for dual in flat]
+            results = tuple(tree_unflatten([pair[i] for pair in pairs], output_spec) for i in (0, 1))
+        if not has_aux:
+            return results
+        return *results, tree_map(lambda x: _C._unpack_dual(x, level)[0] if isinstance(x, Tensor) else x, aux)
 
 
 def _basis(leaves):
