@@ -253,6 +253,18 @@ def test_steps_of_optimizers_are_ranges():
     assert len(steps) == 1 and steps[0].cpu_children
 
 
+def test_batches_of_loaders_are_ranges():
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.arange(4)), batch_size=2)
+    with profile() as profiler:
+        assert [b[0].tolist() for b in loader] == [[0, 1], [2, 3]]
+    single = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    assert names(profiler).count(single) == 3  # the last finds the end, as in PyTorch
+    with profile() as profiler:
+        next(iter(torch.utils.data.DataLoader(loader.dataset, batch_size=2, num_workers=1)))
+    assert "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__" in names(profiler)
+    assert [b[0].tolist() for b in loader] == [[0, 1], [2, 3]]
+
+
 def test_flops():
     x, w = torch.ones(2, 3, 8, 8), torch.ones(6, 3, 3, 3)
     a = torch.ones(4, 5)

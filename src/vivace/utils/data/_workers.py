@@ -12,6 +12,7 @@ import time
 from multiprocessing import connection, util
 from pickle import PicklingError
 
+from vivace import _C
 from vivace.multiprocessing import _files
 from vivace.utils.data import _worker
 from vivace.utils.data._fetch import MapFetcher, StreamFetcher
@@ -103,6 +104,13 @@ class MultiProcessingIterator:
         return self
 
     def __next__(self):
+        token = _C._profiler_enter("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
+        try:
+            return self._next()
+        finally:
+            _C._profiler_exit(token)
+
+    def _next(self):
         while self._fetching or self._fetched:
             number = self._next_number()
             if number is None:
