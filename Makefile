@@ -120,7 +120,7 @@ wheel-test: wheel
 	$(PYTHON) -m venv $(BUILD)/wheel-env
 	$(BUILD)/wheel-env/bin/python -m pip install --quiet dist/vivace-*.whl
 	cd / && $(abspath $(BUILD))/wheel-env/bin/python $(abspath tests)/wheel_smoke.py
-	$(BUILD)/wheel-env/bin/python -m pip install --quiet setuptools
+	$(BUILD)/wheel-env/bin/python -m pip install --quiet "setuptools>=70.1"
 	$(BUILD)/wheel-env/bin/python -m pip install --quiet --no-deps --no-build-isolation ./examples/cpp_extension
 	cd / && EXAMPLE_SHORT=1 $(abspath $(BUILD))/wheel-env/bin/python -m vivace $(abspath examples)/cpp_extension/train.py
 

@@ -10,7 +10,8 @@ import sys as _sys
 
 from vivace import _C
 from vivace._lazy import add_lazy_modules, lazy_function
-from vivace.version import __version__ as __version__
+from vivace.torch_version import TorchVersion as _TorchVersion
+from vivace.version import __version__ as _version
 
 _C._set_package_folder(_os.path.dirname(__file__))
 
@@ -54,6 +55,7 @@ from vivace._settings import (  # noqa: E402
 from vivace.random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state  # noqa: E402
 from vivace.storage import LEGACY_CLASSES, TypedStorage, UntypedStorage  # noqa: E402
 
+__version__ = _TorchVersion(_version)
 e = _math.e
 pi = _math.pi
 inf = _math.inf

@@ -49,9 +49,9 @@ def add_lazy_modules(package, folder):
     """Puts all modules in a package's folder into its namespace, and into sys.modules."""
     for entry in os.scandir(folder):
         name, _, extension = entry.name.partition(".")
-        if name.startswith("__") or extension not in ("", "py") or f"{package}.{name}" in sys.modules:
-            continue
         full = f"{package}.{name}"
+        if name in ("__init__", "__main__", "__pycache__") or extension not in ("", "py") or full in sys.modules:
+            continue
         is_package = extension == ""
         path = os.path.join(entry.path, "__init__.py") if is_package else entry.path
         if is_package and not os.path.exists(path):

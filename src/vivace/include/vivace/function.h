@@ -41,7 +41,9 @@ class IValue {
   std::vector<int64_t> toIntVector() const { return to<std::vector<int64_t>>(); }
   std::vector<double> toDoubleVector() const { return to<std::vector<double>>(); }
   std::vector<at::Tensor> toTensorVector() const { return to<std::vector<at::Tensor>>(); }
-  std::vector<at::Tensor> toTensorList() const { return toTensorVector(); }
+  List<int64_t> toIntList() const { return List<int64_t>(toIntVector()); }
+  List<double> toDoubleList() const { return List<double>(toDoubleVector()); }
+  List<at::Tensor> toTensorList() const { return List<at::Tensor>(toTensorVector()); }
 
  private:
   vivace::Object object_;
@@ -57,6 +59,7 @@ using c10::IValue;
 namespace torch::autograd {
 
 using variable_list = std::vector<Variable>;
+using tensor_list = std::vector<Variable>;
 
 /// What forward keeps for backward.
 class AutogradContext {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace c10 {
 
@@ -60,3 +61,32 @@ struct alignas(2) BFloat16 {
 };
 
 }  // namespace c10
+
+namespace vivace {
+
+/// What std::numeric_limits says of a type of two bytes, by the bits of its values.
+template <class T, int precision, int exponent, uint16_t one_ulp, uint16_t smallest, uint16_t largest, uint16_t inf>
+struct HalfLimits : std::numeric_limits<float> {
+  static constexpr int digits = precision, max_exponent = exponent, min_exponent = 3 - exponent;
+  static constexpr int digits10 = (precision - 1) * 3 / 10, max_digits10 = precision * 3 / 10 + 2;
+  static T of_bits(uint16_t bits) {
+    T value;
+    value.x = bits;
+    return value;
+  }
+  static T min() { return of_bits(smallest); }
+  static T max() { return of_bits(largest); }
+  static T lowest() { return of_bits(largest | 0x8000); }
+  static T epsilon() { return of_bits(one_ulp); }
+  static T infinity() { return of_bits(inf); }
+  static T quiet_NaN() { return of_bits(inf | 0x40); }
+  static T denorm_min() { return of_bits(1); }
+};
+
+}  // namespace vivace
+
+template <>
+struct std::numeric_limits<c10::Half> : vivace::HalfLimits<c10::Half, 11, 16, 0x1400, 0x0400, 0x7bff, 0x7c00> {};
+template <>
+struct std::numeric_limits<c10::BFloat16>
+    : vivace::HalfLimits<c10::BFloat16, 8, 128, 0x3c00, 0x0080, 0x7f7f, 0x7f80> {};

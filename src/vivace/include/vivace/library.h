@@ -63,23 +63,48 @@ class Library {
 
 namespace vivace {
 
-/// Runs a block of registrations when the extension is loaded.
-class LibraryBlock {
- public:
-  LibraryBlock(const char* kind, const char* ns, const char* key, void (*block)(torch::Library&)) {
-    const PyGILState_STATE state = PyGILState_Ensure();
-    if (!PyErr_Occurred()) {  // else an earlier block failed
-      try {
-        block(*new torch::Library(kind, ns, key));  // registrations last as long as their libraries
-      } catch (...) {
-        set_python_error();
-      }
+/// Registers something while the extension is loaded; f gets a library that lasts as long as the process.
+template <class F>
+void register_in(const char* kind, const char* ns, const char* key, F&& f) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  if (!PyErr_Occurred()) {  // else an earlier one failed
+    try {
+      f(*new torch::Library(kind, ns, key));
+    } catch (...) {
+      set_python_error();
     }
-    PyGILState_Release(state);
+  }
+  PyGILState_Release(state);
+}
+
+/// A block of registrations.
+struct LibraryBlock {
+  LibraryBlock(const char* kind, const char* ns, const char* key, void (*block)(torch::Library&)) {
+    register_in(kind, ns, key, block);
   }
 };
 
 }  // namespace vivace
+
+namespace torch {
+
+/// The older form: `static auto registry = torch::RegisterOperators().op("mylib::f", &f);`.
+class RegisterOperators {
+ public:
+  RegisterOperators() = default;
+  template <class F>
+  RegisterOperators(const std::string& schema, F&& f) {
+    op(schema, std::forward<F>(f));
+  }
+  template <class F>
+  RegisterOperators& op(const std::string& schema, F&& f) {
+    const std::string ns = schema.substr(0, schema.find("::"));
+    vivace::register_in("FRAGMENT", ns.c_str(), "", [&](Library& m) { m.def(schema, std::forward<F>(f)); });
+    return *this;
+  }
+};
+
+}  // namespace torch
 
 #define VIVACE_JOIN_(a, b) a##b
 #define VIVACE_JOIN(a, b) VIVACE_JOIN_(a, b)

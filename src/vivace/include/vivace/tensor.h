@@ -197,24 +197,3 @@ static_assert(sizeof(Tensor) == sizeof(PyObject*));
 using Variable = Tensor;
 
 }  // namespace at
-
-namespace c10 {
-
-/// A list that owns its items.
-template <class T>
-class List {
- public:
-  List() = default;
-  List(std::initializer_list<T> items) : items_(items) {}
-  explicit List(ArrayRef<T> items) : items_(items.vec()) {}
-  void push_back(T item) { items_.push_back(std::move(item)); }
-  size_t size() const { return items_.size(); }
-  const T& get(size_t i) const { return items_.at(i); }
-  auto begin() const { return items_.begin(); }
-  auto end() const { return items_.end(); }
-
- private:
-  std::vector<T> items_;
-};
-
-}  // namespace c10

@@ -128,6 +128,28 @@ class OptionalArrayRef : public std::optional<ArrayRef<T>> {
 };
 using OptionalIntArrayRef = OptionalArrayRef<int64_t>;
 
+/// A list that owns its items.
+template <class T>
+class List {
+ public:
+  List() = default;
+  List(std::initializer_list<T> items) : items_(items) {}
+  explicit List(std::vector<T> items) : items_(std::move(items)) {}
+  explicit List(ArrayRef<T> items) : items_(items.vec()) {}
+  void push_back(T item) { items_.push_back(std::move(item)); }
+  void reserve(size_t n) { items_.reserve(n); }
+  size_t size() const { return items_.size(); }
+  bool empty() const { return items_.empty(); }
+  T get(size_t i) const { return items_.at(i); }
+  T operator[](size_t i) const { return items_.at(i); }
+  const std::vector<T>& vec() const { return items_; }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+
+ private:
+  std::vector<T> items_;
+};
+
 // ---- elements
 
 using vivace::abi::DeviceType;
@@ -218,6 +240,10 @@ class Device {
   DeviceType type_;
   DeviceIndex index_;
 };
+
+/// The type that sums and formulas of T are computed in.
+template <class T>
+using opmath_type = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
 // ---- numbers
 
