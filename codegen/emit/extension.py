@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codegen import cpp
 from codegen.model import Argument, Return, Symbol
@@ -31,6 +31,7 @@ _TYPES = {
     "I": "IntArrayRef", "F": "ArrayRef<double>", "S": "ArrayRef<Scalar>", "L": "TensorList", "d": "ScalarType",
     "D": "Device", "m": "MemoryFormat", "g": "const Generator&",
 }  # fmt: skip
+_GENERATOR = "const std::optional<Generator>&"
 _OPTIONS = ("dtype", "layout", "device", "pin_memory", "requires_grad")
 _OPTION_VALUES = (
     "vivace::value(options.dtype_opt())",
@@ -60,10 +61,12 @@ def emit(plan: Plan) -> dict[str, str]:
     definitions: list[str] = []
     called: dict[str, OpPlan] = {}
     for op, name in _functions(plan):
-        key = (name, tuple(p.type for p in _outputs_first(_parameters(op))))
-        if key not in functions:
-            called[op.symbol] = op
-            functions[key] = _function(op, name)
+        for parameters in _forms(op):
+            given = _outputs_first([p for p in parameters if p.type])
+            key = (name, tuple(p.type for p in given))
+            if key not in functions:
+                called[op.symbol] = op
+                functions[key] = _function(op, name, parameters, given)
     for packet in plan.packets:
         if not (packet.namespace == "Tensor" or _is_hidden_view(packet)) or not _legal(packet.name):
             continue
@@ -165,6 +168,18 @@ def _parameters(op: OpPlan) -> list[Parameter]:
     return parameters
 
 
+def _forms(op: OpPlan) -> list[list[Parameter]]:
+    """A generator of random numbers may be left away where other arguments follow."""
+    whole = _parameters(op)
+    if all(p.type != _GENERATOR for p in whole[:-1]):
+        return [whole]
+    hidden = Parameter("", "", None, ("vivace::no_value()",))
+    return [
+        [replace(p, default=None) if p.type == _GENERATOR else p for p in whole],
+        [hidden if p.type == _GENERATOR else p for p in whole],
+    ]
+
+
 def _outputs_first(parameters: list[Parameter]) -> list[Parameter]:
     return sorted(parameters, key=lambda p: not p.is_output)
 
@@ -243,9 +258,7 @@ def _body(op: OpPlan, values: list[str], written: str) -> str:
     return f"{{\n  {array}\n  {last}\n}}"
 
 
-def _function(op: OpPlan, name: str) -> str:
-    parameters = _parameters(op)
-    given = _outputs_first(parameters)
+def _function(op: OpPlan, name: str, parameters: list[Parameter], given: list[Parameter]) -> str:
     shown = ", ".join(p.declare(True) for p in _trailing(given))
     values = [v for p in parameters for v in p.values]
     return f"inline {_result(op)} {name}({shown}) {_body(op, values, given[0].name if given else '')}"

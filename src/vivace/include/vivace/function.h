@@ -208,6 +208,12 @@ struct Function {
   }
 };
 
+inline bool any_variable_requires_grad(const variable_list& tensors) {
+  for (const Variable& t : tensors)
+    if (t.defined() && t.requires_grad()) return true;
+  return false;
+}
+
 /// Gradients of outputs by inputs.
 inline variable_list grad(const variable_list& outputs, const variable_list& inputs,
                           const variable_list& grad_outputs = {}, std::optional<bool> retain_graph = std::nullopt,
