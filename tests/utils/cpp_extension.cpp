@@ -29,6 +29,9 @@ torch::Tensor set_parts(torch::Tensor x) {
 }
 
 torch::Tensor of_values() {
+  TORCH_CHECK(torch::randperm(4, torch::kLong).sum().item<int64_t>() == 6);
+  TORCH_CHECK(float(std::numeric_limits<at::Half>::lowest()) == -65504 &&
+              float(std::numeric_limits<at::BFloat16>::epsilon()) == 0.0078125f);
   return torch::tensor({1.5, 2.5}) + torch::tensor(std::vector<int64_t>{1, 2}).to(torch::kFloat);
 }
 
@@ -169,6 +172,30 @@ std::tuple<torch::Tensor, std::vector<torch::Tensor>> many(torch::TensorList lis
 }
 torch::Tensor meta(const torch::Tensor& a, const torch::Tensor&, double) { return torch::empty_like(a); }
 
+/// An operator that records itself: its kernel for Autograd calls the operator again, below.
+torch::Tensor square(const torch::Tensor& x) { return x.detach() * x.detach(); }
+torch::Tensor call_square(const torch::Tensor& x) {
+  static const auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("vivace_test::square", "").typed<torch::Tensor(torch::Tensor)>();
+  return op.call(x);
+}
+struct Square : torch::autograd::Function<Square> {
+  static torch::Tensor forward(AutogradContext* ctx, torch::Tensor x) {
+    at::AutoDispatchBelowAutograd below;
+    ctx->save_for_backward({x});
+    return call_square(x);
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    return {grads[0] * 2 * ctx->get_saved_variables()[0]};
+  }
+};
+torch::Tensor square_autograd(const torch::Tensor& x) { return Square::apply(x); }
+
+/// Whether vivace has the operator that the generated headers name.
+void find(const std::string& qualname, const std::string& signature) {
+  if (!vivace::api().find_operator(qualname.c_str(), signature.c_str())) throw vivace::PythonError();
+}
+
 torch::Tensor call_muladd(torch::Tensor a, torch::Tensor b) {
   static const auto op = c10::Dispatcher::singleton()
                              .findSchemaOrThrow("vivace_test::muladd", "")
@@ -182,12 +209,16 @@ TORCH_LIBRARY(vivace_test, m) {
   m.def("muladd(Tensor a, Tensor b, float c) -> Tensor");
   m.def("fill(Tensor(a!) out, int value) -> ()");
   m.def("many(Tensor[] list, int[]? dims=None, str? text=None, *, ScalarType dtype) -> (Tensor, Tensor[])", &many);
+  m.def("square(Tensor x) -> Tensor");
   m.def("inferred", [](const at::Tensor& x, int64_t n) { return x * n; });
 }
 TORCH_LIBRARY_IMPL(vivace_test, CPU, m) {
   m.impl("muladd", &muladd);
   m.impl("fill", &fill);
+  m.impl("square", &square);
 }
+TORCH_LIBRARY_IMPL(vivace_test, Autograd, m) { m.impl("square", &square_autograd); }
+static auto registry = torch::RegisterOperators().op("vivace_test::older", [](torch::Tensor x) { return x + 1; });
 TORCH_LIBRARY_IMPL(vivace_test, Meta, m) { m.impl("muladd", TORCH_FN(meta)); }
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
@@ -212,4 +243,5 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("scaled", &scaled);
   m.def("gradient", &gradient);
   m.def("call_muladd", &call_muladd);
+  m.def("find", &find);
 }

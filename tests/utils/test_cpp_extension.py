@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib.machinery
 import importlib.util
+import re
 import shutil
 import threading
 import time
@@ -208,6 +209,30 @@ def test_kinds_of_operators(module: Any, extension: Any) -> None:
     assert ops.inferred(x, 3).tolist() == [21, 21]
     kernel = module.library.get_kernel("vivace_test::muladd", "CPU")
     assert kernel.call_boxed(module._C.DispatchKeySet(), x, x, c=1.0).tolist() == [50, 50]
+
+
+def test_kernel_for_autograd(module: Any, extension: Any) -> None:
+    x = module.tensor([3.0], requires_grad=True)
+    y = module.ops.vivace_test.square(x)
+    y.backward()
+    assert type(y.grad_fn).__name__ == "SquareBackward" and x.grad.item() == 6
+    assert module.ops.vivace_test.square(x.detach()).item() == 9
+    assert module.ops.vivace_test.older(x).item() == 4
+
+
+def test_headers_name_operators_that_exist(module: Any, extension: Any) -> None:
+    """Names and signatures in the generated header are the runtime's."""
+    header = Path(module.utils.cpp_extension.include_paths()[0], "vivace", "operators", "functions.h").read_text()
+    named = re.findall(r'Operator \w+\{"([^"]+)", "([^"]+)"\}', header)
+    assert len(named) > 1000
+    for qualname, signature in named:
+        extension.find(qualname, signature)
+    with pytest.raises(RuntimeError, match="aten::nonsense, which an extension calls, does not exist"):
+        extension.find("aten::nonsense", ">T")
+    with pytest.raises(
+        RuntimeError, match=r"calls it as \(Tensor, int\) -> Tensor, but it is \(Tensor\) -> Tensor here"
+    ):
+        extension.find("aten::exp", "Ti>T")
 
 
 def test_kernel_has_to_fit_the_schema(module: Any, extension: Any, folder: Path) -> None:

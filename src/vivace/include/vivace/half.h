@@ -88,5 +88,5 @@ struct HalfLimits : std::numeric_limits<float> {
 template <>
 struct std::numeric_limits<c10::Half> : vivace::HalfLimits<c10::Half, 11, 16, 0x1400, 0x0400, 0x7bff, 0x7c00> {};
 template <>
-struct std::numeric_limits<c10::BFloat16>
-    : vivace::HalfLimits<c10::BFloat16, 8, 128, 0x3c00, 0x0080, 0x7f7f, 0x7f80> {};
+struct std::numeric_limits<c10::BFloat16> : vivace::HalfLimits<c10::BFloat16, 8, 128, 0x3c00, 0x0080, 0x7f7f, 0x7f80> {
+};
