@@ -11,6 +11,8 @@
 #include "runtime/autograd/rebase.h"
 #include "runtime/autograd/tangent.h"
 #include "runtime/autograd/view.h"
+#include "runtime/dispatch/foreign.h"
+#include "runtime/vmap/batched.h"
 
 namespace vivace {
 namespace {
@@ -267,19 +269,31 @@ bool lacks_defaults(Object* cls, Py_ssize_t nargs) {
   return nargs < reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(forward.object()))->co_argcount;
 }
 
+/// The call with all its arguments; those of vmap go through the class's rule for it.
+Object* run(const FunctionClass& kind, Object* cls, Object* const* args, Py_ssize_t nargs) {
+  const auto is_sample = [](Object* o) { return is_tensor(o) && is_batched(tensor_of(o)); };
+  if (!foreign_tensors_exist || std::none_of(args, args + nargs, is_sample)) [[likely]]
+    return Application(kind, cls, args, nargs)();
+  const auto module = Ref<Object>::steal(checked(PyImport_ImportModule("vivace.func._function")));
+  const auto in_vmap = Ref<Object>::steal(checked(PyObject_GetAttrString(module.object(), "apply")));
+  Arguments all(size_t(nargs) + 1);
+  all[0] = cls;
+  std::copy(args, args + nargs, all.data() + 1);
+  return checked(PyObject_Vectorcall(in_vmap.object(), all.data(), size_t(nargs) + 1, nullptr));
+}
+
 Object* apply(Object* cls, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
   return guarded([&]() -> Object* {
     const FunctionClass& kind = class_of(cls);
     if (!kwnames && !(kind.separate_setup && lacks_defaults(cls, nargs))) [[likely]]
-      return Application(kind, cls, args, nargs)();
+      return run(kind, cls, args, nargs);
     const auto kwargs = Ref<Object>::steal(checked(PyDict_New()));
     for (Py_ssize_t k = 0; kwnames && k < PyTuple_GET_SIZE(kwnames); ++k)
       checked(PyDict_SetItem(kwargs.object(), PyTuple_GET_ITEM(kwnames, k), args[nargs + k]));
     const Ref<Object> given = tuple_of(args, nargs);
     const auto bound =
         Ref<Object>::steal(checked(PyObject_CallMethod(cls, "_bind", "OO", given.object(), kwargs.object())));
-    return Application(kind, cls, reinterpret_cast<PyTupleObject*>(bound.object())->ob_item,
-                       PyTuple_GET_SIZE(bound.object()))();
+    return run(kind, cls, reinterpret_cast<PyTupleObject*>(bound.object())->ob_item, PyTuple_GET_SIZE(bound.object()));
   });
 }
 

@@ -257,6 +257,14 @@ Object* level_of_object(Object*, Object* o) {
   return PyLong_FromLong(is_tensor(o) && is_batched(tensor_of(o)) ? batch_of(tensor_of(o)).level : 0);
 }
 
+/// _vmap_info(level): its number of samples, and its randomness.
+Object* info_of(Object*, Object* level) {
+  return guarded([&] {
+    const VmapLevel& found = vmap_level(int_argument(level));
+    return checked(Py_BuildValue("Ls", static_cast<long long>(found.size), kRandomness[int(found.randomness)]));
+  });
+}
+
 /// _vmap_physical(tensor)
 Object* physical_of(Object*, Object* o) {
   return guarded([&] {
@@ -362,6 +370,7 @@ PyMethodDef functions[] = {
     fast_function("_add_batch_dim", add_batch_dim, "A tensor whose dim runs over samples, as one sample."),
     fast_function("_remove_batch_dim", remove_batch_dim, "The reverse."),
     {"_vmap_level", level_of_object, METH_O, "The level of a batched tensor; 0 of anything else."},
+    {"_vmap_info", info_of, METH_O, "How many samples a level has, and its randomness."},
     {"_vmap_physical", physical_of, METH_O, "The tensor behind a batched one."},
     {"_vmap_unwrap", unwrap_all, METH_O, "The tensor behind all levels, and the levels."},
     fast_function("_vmap_wrap", wrap_all, "A tensor whose leading dims run over the samples of these levels."),

@@ -34,7 +34,7 @@ VmapHooks vmap_hooks;
 
 namespace {
 
-std::unordered_map<const Op*, VmapRule> rules;
+auto& rules = *new std::unordered_map<const Op*, VmapRule>;  // they hold objects, which must not outlive Python
 
 bool is_pointwise(const Op& op) { return op.table.kernels[int(Key::Meta)] == pointwise_meta; }
 

@@ -234,9 +234,24 @@ def test_sets_of_keys():
 def test_vmap_works_without_a_rule(library):
     library.define("f(Tensor x) -> Tensor")
     library.impl("f", lambda x: x * 2, "CPU")
-    assert torch.vmap(packet(library, "f"))(torch.ones(3, 2)).tolist() == [[2, 2]] * 3
-    with pytest.raises(NotImplementedError, match="once for each sample"):
-        torch.library.register_vmap(f"{library.ns}::f", lambda *args: None)
+    with pytest.warns(UserWarning, match="performance drop"):
+        assert torch.vmap(packet(library, "f"))(torch.ones(3, 2)).tolist() == [[2, 2]] * 3
+
+
+def test_rule_for_vmap(library):
+    library.define("f(Tensor x, Tensor y, int n=1) -> (Tensor, Tensor)")
+    library.impl("f", lambda x, y, n=1: (x * n, x + y), "CPU")
+    seen = []
+
+    @torch.library.register_vmap(f"{library.ns}::f")
+    def rule(info, in_dims, x, y, n=1):
+        seen.append((info.batch_size, info.randomness, in_dims))
+        return (x * n, x + y), (0, 0)
+
+    x, y = torch.arange(6.0).view(3, 2), torch.ones(2)
+    product, total = torch.vmap(lambda x: packet(library, "f")(x, y, 3))(x)
+    assert torch.equal(product, x * 3) and torch.equal(total, x + 1)
+    assert seen == [(3, "error", (0, None, None))]
 
 
 @pytest.mark.parametrize("key", ["ADInplaceOrView", "BackendSelect", "FuncTorchBatched", "Python"])

@@ -130,8 +130,8 @@ class CustomOpDef:
         self._put(*autocast_kernel(self._opoverload, device_type, cast_inputs))
 
     def register_vmap(self, func=None, /):
-        """Refuses: vmap calls operators once for each sample, so a rule would never be used."""
-        refuse_vmap()
+        """Registers what the operator does in vmap: `func(info, in_dims, *args)` gives results and their out_dims."""
+        return register_vmap(self._qualname, func)
 
     def register_torch_dispatch(self, torch_dispatch_class, fn=None, /):
         """Refuses: there are no classes with __torch_dispatch__ yet."""
@@ -149,12 +149,13 @@ class _Switched:
         self._restore()
 
 
-def refuse_vmap():
-    """Why there are no rules for vmap."""
-    raise NotImplementedError(
-        "vivace's vmap calls operators once for each sample: custom operators work in it without a rule, and a rule "
-        "would never be used"
-    )
+def register_vmap(qualname, func):
+    """Registers an operator's rule for vmap; a decorator without func."""
+    if func is None:
+        return lambda function: register_vmap(qualname, function)
+    registry.vmap_rules[qualname] = func
+    _C._forget_vmap_rule(qualname)
+    return func
 
 
 def autocast_kernel(op, device_type, cast_inputs):

@@ -17,7 +17,7 @@ _SAME = {
 _WITHOUT = {
     "ADInplaceOrView": "versions and views are kept by the dispatcher itself",
     "BackendSelect": "a device argument selects the backend by itself",
-    "FuncTorchBatched": "vmap calls operators once for each sample, which needs no rule",
+    "FuncTorchBatched": "torch.library.register_vmap registers what an operator does in vmap",
     "Python": "dispatch modes are not there yet",
 }
 
@@ -83,6 +83,7 @@ class Record:
 
 _records: dict[str, Record] = {}
 _fallbacks: dict[str, Any] = {}
+vmap_rules: dict[str, Any] = {}  # by full name
 _catalogue: dict[str, list[str]] = {}
 
 
@@ -170,6 +171,7 @@ def forget(qualname):
         return
     _C._forget_operator(qualname)
     found.schema, found.exists = None, False
+    vmap_rules.pop(qualname, None)
     _tell_packets(qualname)
 
 

@@ -78,6 +78,15 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
         return module(*args, **(kwargs or {}))
 
 
+def replace_all_batch_norm_modules_(root):
+    """Lets all batch norms of a module work without running statistics, which vmap can't write; gives the module."""
+    for module in root.modules():
+        if isinstance(module, vivace.nn.modules.batchnorm._BatchNorm) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
+
+
 def stack_module_state(models):
     """The parameters and the buffers of models that are alike, by name, each stacked along a new first dim."""
     models = list(models)

@@ -5,14 +5,22 @@ each level that a tensor is batched at. So derivatives are taken there, of all s
 from vivace import _C
 
 
-class outside:
-    """A scope in which calls see no vmap."""
+class levels_seen:
+    """A scope in which calls see so many vmaps, the outermost."""
+
+    def __init__(self, depth):
+        self._depth = depth
 
     def __enter__(self):
-        self._depth = _C._vmap_depth(0)
+        self._before = _C._vmap_depth(self._depth)
 
     def __exit__(self, *exception):
-        _C._vmap_depth(self._depth)
+        _C._vmap_depth(self._before)
+
+
+def outside():
+    """A scope in which calls see none."""
+    return levels_seen(0)
 
 
 def base_at(t, levels):

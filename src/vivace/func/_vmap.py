@@ -153,6 +153,27 @@ def _in_chunks(func, leaves, spec, dims, size, out_dims, randomness, kwargs, chu
     return joined, result_spec
 
 
+def debug_unwrap(tensor, *, recurse=True):
+    """What is behind a sample in vmap: the tensor of all samples; of the innermost vmap, without `recurse`."""
+    return _C._vmap_unwrap(tensor)[0] if recurse else _C._vmap_physical(tensor)
+
+
+def functionalize(func, *, remove="mutations"):
+    """A function that does what func does. Programs that record operators ask for one without changes in place; here
+    every call runs at once, so there is nothing to take out."""
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            "functionalize(f, remove='mutations'): Valid options for argument \"remove\" are: "
+            f'"mutations", "mutations_and_views". Got {remove!r}'
+        )
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        return func(*args, **kwargs)
+
+    return wrapper
+
+
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """A function that maps func over slices of its inputs along `in_dims`, and has the results along `out_dims`.
 

@@ -5,6 +5,7 @@ registered here are containers; everything else is a leaf.
 """
 
 from collections import OrderedDict, defaultdict, deque, namedtuple
+from functools import cached_property
 
 __all__ = [
     "LeafSpec",
@@ -78,9 +79,18 @@ class TreeSpec:
         self.type = type
         self.context = context
         self.children_specs = children_specs
-        self.num_leaves = sum(child.num_leaves for child in children_specs)
-        self.num_nodes = 1 + sum(child.num_nodes for child in children_specs)
-        self.num_children = len(children_specs)
+
+    @cached_property
+    def num_leaves(self):
+        return sum([child.num_leaves for child in self.children_specs])
+
+    @cached_property
+    def num_nodes(self):
+        return 1 + sum([child.num_nodes for child in self.children_specs])
+
+    @property
+    def num_children(self):
+        return len(self.children_specs)
 
     def is_leaf(self):
         return False
@@ -119,9 +129,11 @@ class TreeSpec:
 class LeafSpec(TreeSpec):
     """The place of a leaf."""
 
+    num_leaves = 1
+    num_nodes = 1
+
     def __init__(self):
         super().__init__(None, None, [])
-        self.num_leaves = 1
 
     def is_leaf(self):
         return True
@@ -139,17 +151,18 @@ _LEAF = LeafSpec()
 def tree_flatten(tree, is_leaf=None):
     """The leaves, left to right, and the TreeSpec. `is_leaf(node)` may stop at a container."""
     leaves = []
+    return leaves, _visit(tree, is_leaf, leaves.append)
 
-    def visit(node):
+
+def _visit(node, is_leaf, found):
+    definition = SUPPORTED_NODES.get(type(node))
+    if definition is None and isinstance(node, tuple):
         definition = SUPPORTED_NODES.get(_node_type(node))
-        if definition is None or (is_leaf is not None and is_leaf(node)):
-            leaves.append(node)
-            return _LEAF
-        children, context = definition.flatten_fn(node)
-        return TreeSpec(definition.type, context, [visit(child) for child in children])
-
-    spec = visit(tree)
-    return leaves, spec
+    if definition is None or (is_leaf is not None and is_leaf(node)):
+        found(node)
+        return _LEAF
+    children, context = definition.flatten_fn(node)
+    return TreeSpec(definition.type, context, [_visit(child, is_leaf, found) for child in children])
 
 
 def tree_unflatten(leaves, treespec):
@@ -162,14 +175,14 @@ def tree_unflatten(leaves, treespec):
             f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
             f"holds {treespec.num_leaves} items ({treespec})."
         )
-    given = iter(leaves)
+    return _build(treespec, iter(leaves))
 
-    def build(spec):
-        if spec.is_leaf():
-            return next(given)
-        return SUPPORTED_NODES[spec.type].unflatten_fn([build(child) for child in spec.children_specs], spec.context)
 
-    return build(treespec)
+def _build(spec, leaves):
+    if spec is _LEAF or spec.is_leaf():
+        return next(leaves)
+    children = [_build(child, leaves) for child in spec.children_specs]
+    return SUPPORTED_NODES[spec.type].unflatten_fn(children, spec.context)
 
 
 def tree_iter(tree, is_leaf=None):

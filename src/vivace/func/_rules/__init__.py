@@ -13,9 +13,7 @@ from vivace.func._rules import (
     shapes,
     sorting,
 )
-from vivace.func._rules.table import install, register
-
-__all__ = ["register"]
+from vivace.func._rules.table import install
 
 # They write into a copy of an argument that need not be batched.
 install(("select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter"))

@@ -9,13 +9,13 @@ Operators without one are called for each sample.
 from typing import NamedTuple
 
 from vivace import _C
+from vivace._library import registry
 
 _DIMS = {"dim", "dims", "dim0", "dim1", "dim2", "dimension"}
 _letters = {}  # name -> letters, or what makes them of [(argument, type)]
 _functions = {}
 _decomposed = {}
 _random = set()
-_registered = {}  # by programs
 
 
 class Info(NamedTuple):
@@ -61,16 +61,12 @@ def decomposed(*names):
     return keep
 
 
-def register(qualname, function):
-    """A program's own rule for an operator."""
-    _registered[qualname] = function
-    _C._forget_vmap_rule(qualname)
-
-
 def find(qualname, arguments, in_place, functional):
     """For the dispatcher: (kind, function, letters, random) of an operator, found once."""
-    if qualname in _registered:
-        return "function", _registered[qualname], "", False
+    if qualname in registry.vmap_rules:
+        return "function", registry.vmap_rules[qualname], "", False
+    if kernels := registry.record(qualname).kernels.get("CompositeImplicitAutograd"):
+        return "decomposed", kernels[-1][0], "", False
     name = qualname.removeprefix("aten::")
     random = name in _random
     for known in (name, functional.removeprefix("aten::")) if in_place else (name,):
