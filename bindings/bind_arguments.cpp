@@ -315,8 +315,9 @@ bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* arg
       return refuse(why, "argument '", spec.name, "' (position ", self ? i : i + 1, ") must be ", describe(spec),
                     ", not ", Py_TYPE(given)->tp_name);
     }
-    if (spec.kind == ArgKind::Device && call.args[i].tag == Tag::Device && !call.keys)
-      call.keys = backend_key(call.args[i].device().type);
+    if (spec.kind == ArgKind::Device && call.args[i].tag == Tag::Device &&
+        (!call.keys || call.args[i].device().type == DeviceType::PrivateUse))
+      call.keys |= backend_key(call.args[i].device().type);
   }
   if (used < nargs) return refuse(why, "takes ", used, " positional arguments, but ", nargs, " were given");
   if (used_keywords < nkeywords) {

@@ -15,7 +15,7 @@ struct DTypeObject : Object {
   DType value;
 };
 struct DeviceObject : Object {
-  uint8_t kind;  // place in PyTorch's list of device types; only cpu and meta can be used
+  uint8_t kind;  // place in PyTorch's list of device types; DeviceType's come first
   int8_t index;  // -1: none given
 };
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "bindings/convert.h"
+#include "generated/ops/factory/convert.h"
 #include "runtime/autograd/layers.h"
 
 namespace vivace {
@@ -183,6 +184,10 @@ TensorRef from_data(Object* data, const DType* dtype, const Device* device) {
 
 TensorRef tensor_from_data(Object* data, const DType* dtype, const Device* device) {
   TensorRef t = from_data(data, dtype, device);
+  if (device && device->type == DeviceType::PrivateUse && t->device() != *device) {
+    const ExcludeGuard below(bit(Key::Autograd));
+    t = ops::_to_copy(*t, std::nullopt, *device);
+  }
   if (tls.inference_mode) mark_inference(*t);
   return t;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/backend.h"
 #include "bindings/convert.h"
 #include "bindings/init.h"
 #include "bindings/tables.h"
@@ -17,6 +18,9 @@ namespace {
 constexpr const char* kDeviceTypes[] = {"cpu",    "meta",   "cuda",   "privateuseone", "ipu", "xpu",  "mkldnn",
                                         "opengl", "opencl", "ideep",  "hip",           "ve",  "fpga", "maia",
                                         "xla",    "lazy",   "vulkan", "mps",           "hpu", "mtia"};
+constexpr uint8_t kPrivateUse = uint8_t(DeviceType::PrivateUse);
+
+const char* type_name(uint8_t kind) { return kind == kPrivateUse ? backend_name() : kDeviceTypes[kind]; }
 
 thread_local Device default_of_thread;
 thread_local std::vector<Device> entered;  // what the with blocks of this thread found
@@ -40,6 +44,7 @@ struct ParsedDevice {
 uint8_t parse_kind(std::string_view type, std::string_view whole) {
   for (size_t i = 0; i < std::size(kDeviceTypes); ++i)
     if (type == kDeviceTypes[i]) return uint8_t(i);
+  if (type == backend_name()) return kPrivateUse;
   std::string names;
   for (const char* name : kDeviceTypes) names += names.empty() ? name : str(", ", name);
   fail("Expected one of ", names, " device type at start of device string: ", whole);
@@ -79,7 +84,7 @@ std::string_view text_of(Object* string) {
 }
 
 std::string text_of(const DeviceObject& d) {
-  return d.index < 0 ? std::string(kDeviceTypes[d.kind]) : str(kDeviceTypes[d.kind], ":", int(d.index));
+  return d.index < 0 ? std::string(type_name(d.kind)) : str(type_name(d.kind), ":", int(d.index));
 }
 
 Object* device_new(PyTypeObject*, Object* args, Object* kwargs) {
@@ -92,7 +97,9 @@ Object* device_new(PyTypeObject*, Object* args, Object* kwargs) {
       throw PythonError{};
     if (type && is_device(type) && !index) return Py_NewRef(type);
     if (type && PyLong_Check(type) && !PyBool_Check(type) && !index) {
-      if (PyLong_AsLong(type) < 0) fail("Device index must not be negative");
+      const long number = PyLong_AsLong(type);
+      if (number < 0) fail("Device index must not be negative");
+      if (backend_is_claimed() && number < 128) return make_device(kPrivateUse, int8_t(number));
       fail("Cannot access accelerator device when none is available.");
     }
     if (!type || !PyUnicode_Check(type))
@@ -113,8 +120,8 @@ Object* device_new(PyTypeObject*, Object* args, Object* kwargs) {
 
 Object* device_repr(Object* self) {
   const DeviceObject& d = device_of(self);
-  if (d.index < 0) return PyUnicode_FromFormat("device(type='%s')", kDeviceTypes[d.kind]);
-  return PyUnicode_FromFormat("device(type='%s', index=%d)", kDeviceTypes[d.kind], int(d.index));
+  if (d.index < 0) return PyUnicode_FromFormat("device(type='%s')", type_name(d.kind));
+  return PyUnicode_FromFormat("device(type='%s', index=%d)", type_name(d.kind), int(d.index));
 }
 
 Object* device_str(Object* self) {
@@ -186,7 +193,7 @@ PyMethodDef device_methods[] = {
     kNoMethod,
 };
 PyGetSetDef device_attributes[] = {
-    attribute("type", [](Object* self, void*) { return PyUnicode_FromString(kDeviceTypes[device_of(self).kind]); }),
+    attribute("type", [](Object* self, void*) { return PyUnicode_FromString(type_name(device_of(self).kind)); }),
     attribute("index", get_index),
     kNoAttribute,
 };
@@ -222,11 +229,14 @@ bool unwrap_device(Object* object, Device* out) {
   } else if (PyUnicode_Check(object)) {
     parsed = parse_string(text_of(object));
   } else if (PyLong_Check(object) && !PyBool_Check(object)) {
+    const long number = PyLong_AsLong(object);
+    if (backend_is_claimed() && number >= 0 && number < 128) return *out = backend_device(int8_t(number)), true;
     fail("Cannot access accelerator device when none is available.");
   } else {
     return false;
   }
-  if (parsed.kind > kMeta) refuse(kDeviceTypes[parsed.kind]);
+  if (parsed.kind == kPrivateUse && backend_is_claimed()) return *out = backend_device(parsed.index), true;
+  if (parsed.kind > kMeta) refuse(type_name(parsed.kind));
   // There is one CPU; PyTorch drops its index, and that of meta, from tensors.
   *out = {DeviceType(parsed.kind), -1};
   return true;

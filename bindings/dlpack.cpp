@@ -118,8 +118,9 @@ void check_exportable(const Tensor& t) {
     PyErr_SetString(PyExc_BufferError, "Can't export tensors that require gradient, use tensor.detach()");
     throw PythonError{};
   }
-  if (t.is_meta()) {
-    PyErr_SetString(PyExc_BufferError, "Can't export tensors of the meta device, which have no memory");
+  if (t.device().type != DeviceType::CPU) {
+    PyErr_Format(PyExc_BufferError, "Can't export tensors of the %s device: their memory can't be read",
+                 name(t.device().type));
     throw PythonError{};
   }
 }

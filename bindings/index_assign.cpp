@@ -5,6 +5,7 @@
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/index/select.h"
 #include "generated/ops/view/parts.h"
+#include "runtime/dispatch/keys.h"
 #include "runtime/kernels/copy.h"
 
 namespace vivace {
@@ -34,7 +35,7 @@ Source source_of(const Tensor& destination, Object* value) {
 
 /// Where the element lies that ints alone name; null for other keys.
 char* element_address(const Tensor& t, const IndexKey& key) {
-  if (key.size() != t.dim() || t.is_meta()) return nullptr;
+  if (key.size() != t.dim() || t.is_meta() || is_foreign(t.keys)) return nullptr;
   int64_t offset = 0;
   for (int d = 0; d < key.size(); ++d) {
     if (key[d].kind != Index::Int) return nullptr;

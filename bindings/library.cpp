@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "bindings/backend.h"
 #include "bindings/convert.h"
 #include "bindings/native_kernel.h"
 #include "bindings/parse.h"
@@ -12,6 +13,8 @@
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/view.h"
+#include "runtime/dispatch/backend.h"
+#include "runtime/dispatch/foreign.h"
 #include "runtime/profiler/layer.h"
 #include "runtime/vmap/batched.h"
 
@@ -39,7 +42,7 @@ const char* keep(const std::string& text) { return strdup(text.c_str()); }
 
 [[noreturn]] Object* no_kernel(const Op& op, KeySet keys, Value*) {
   const int key = 31 - __builtin_clz((keys & kBackendKeys) | 1);
-  constexpr const char* names[] = {"CPU", "Meta", "CUDA", "PrivateUse1"};
+  const char* const names[] = {"CPU", "Meta", "CUDA", backend_name()};
   const char* name = key < 4 ? names[key] : "this";
   raise(ErrorKind::NotImplemented, str("Could not run '", op.name, "' with arguments from the '", name,
                                        "' backend: no kernel was registered for it."));
@@ -140,14 +143,14 @@ Op& operator_named(const char* qualname) {
   return *op;
 }
 
-/// _set_kernel(qualname, key, function, how): `how` is "kernel", "keyset" (the
-/// callable gets the set of keys as well), "record" (Autograd: the callable records the call),
-/// "fallthrough" or "original".
+/// _set_kernel(qualname, key, function, how, below): `how` is "kernel", "keyset" (the callable gets the set of keys as
+/// well), "record" (Autograd: the callable records the call), "fallthrough" or "original"; `below`: the callable is the
+/// kernel of a device, and runs below autograd.
 Object* set_kernel(Object*, Object* args) {
   const char *qualname, *how;
-  int key;
+  int key, below;
   Object* function;
-  if (!PyArg_ParseTuple(args, "siOs:_set_kernel", &qualname, &key, &function, &how)) return nullptr;
+  if (!PyArg_ParseTuple(args, "siOsp:_set_kernel", &qualname, &key, &function, &how, &below)) return nullptr;
   return guarded([&]() -> Object* {
     Op& op = operator_named(qualname);
     const std::string_view mode = how;
@@ -157,6 +160,7 @@ Object* set_kernel(Object*, Object* args) {
       if (mode != "kernel") fail(op.name, ": a kernel written in C++ is not given the set of keys");
       bind_native_kernel(function, op);
     }
+    if (Key(key) == Key::PrivateUse && mode != "original" && !extended->defined) ready_backend_kernels();
     const KeySet mask = bit(Key(key));
     Kernel& kernel = op.table.kernels[key];
     if (mode == "original") {
@@ -168,6 +172,8 @@ Object* set_kernel(Object*, Object* args) {
       kernel = mode == "record" ? python_autograd : python_kernel;
       op.table.keys |= mask;
     }
+    extended->replaced = mode != "original" ? extended->replaced | mask : extended->replaced & ~mask;
+    extended->below = below ? extended->below | mask : extended->below & ~mask;
     extended->with_keys = mode == "keyset" ? extended->with_keys | mask : extended->with_keys & ~mask;
     const bool always = Key(key) == Key::Autograd &&
                         (mode == "kernel" || mode == "keyset");  // users' kernels see calls without grad, too
@@ -187,7 +193,22 @@ Object* has_kernel(Object*, Object* args) {
     const Op& op = operator_named(qualname);
     const PythonOp* extended = find_python_op(op);
     const KernelTable& table = extended ? extended->original : op.table;
-    return PyBool_FromLong(table.keys >> key & 1 && table.kernels[key] != no_kernel);
+    const Kernel kernel = table.kernels[key];
+    return PyBool_FromLong(table.keys >> key & 1 && kernel != no_kernel && kernel != backend_kernel);
+  });
+}
+
+/// _is_composite(qualname): whether an operator of the catalogue only calls others.
+Object* is_composite(Object*, Object* qualname) {
+  return guarded([&]() -> Object* {
+    const char* text = PyUnicode_AsUTF8(qualname);
+    if (!text) throw PythonError{};
+    const Op& op = operator_named(text);
+    const PythonOp* extended = find_python_op(op);
+    if (!extended) return PyBool_FromLong(is_implicit_composite(op));
+    Op own = op;
+    own.table = extended->original;
+    return PyBool_FromLong(!extended->defined && is_implicit_composite(own));
   });
 }
 
@@ -217,6 +238,12 @@ Object* exclude_keys(Object*, Object* mask) {
   if (PyErr_Occurred()) return nullptr;
   return PyLong_FromUnsignedLong(std::exchange(tls.exclude, KeySet(given)));
 }
+/// _tensor_keys(t): the keys that it brings to a call.
+Object* tensor_keys(Object*, Object* t) {
+  if (is_tensor(t)) return PyLong_FromUnsignedLong(tensor_of(t).keys);
+  return PyErr_Format(PyExc_TypeError, "_tensor_keys() expects a Tensor, not %s", Py_TYPE(t)->tp_name);
+}
+Object* included_keys(Object*, Object*) { return PyLong_FromUnsignedLong(tls.include); }
 Object* excluded_keys(Object*, Object*) { return PyLong_FromUnsignedLong(tls.exclude); }
 
 }  // namespace
@@ -235,10 +262,13 @@ PyMethodDef kLibraryFunctions[] = {
     {"_forget_operator", forget_operator, METH_O, "Takes an operator that Python defined from the register."},
     {"_set_kernel", set_kernel, METH_VARARGS, "Sets what an operator calls for a dispatch key."},
     {"_has_kernel", has_kernel, METH_VARARGS, "Whether an operator has a kernel that Python did not register."},
+    {"_is_composite", is_composite, METH_O, "Whether an operator of the catalogue only calls others."},
     {"_catalogue_operators", catalogue_operators, METH_NOARGS, "Name and overload of all operators built in."},
     {"_operator_schema", operator_schema, METH_O, "An operator's signature in PyTorch's notation."},
     {"_exclude_keys", exclude_keys, METH_O, "Sets which dispatch keys calls of this thread don't see."},
     {"_excluded_keys", excluded_keys, METH_NOARGS, nullptr},
+    {"_included_keys", included_keys, METH_NOARGS, nullptr},
+    {"_tensor_keys", tensor_keys, METH_O, nullptr},
     kNoMethod,
 };
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "bindings/autograd.h"
+#include "bindings/backend.h"
 #include "bindings/convert.h"
 #include "bindings/exports.h"
 #include "bindings/extension_api.h"
@@ -75,6 +76,7 @@ int exec(Object* module) {
     init_native_kernel(module);
     init_extension_api(module);
     init_vmap(module);
+    init_backend(module);
     for (PyMethodDef* table : {functions, kConstructorFunctions, kDTypeFunctions, kNumpyFunctions, kDlpackFunctions,
                                kAutogradFunctions, kForwardFunctions, kLibraryFunctions, kProfilerFunctions})
       checked(PyModule_AddFunctions(module, table));

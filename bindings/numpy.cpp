@@ -7,6 +7,7 @@
 #include "bindings/tables.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
+#include "runtime/core/foreign_memory.h"
 
 namespace vivace {
 
@@ -64,9 +65,9 @@ DType dtype_of(const ArrayStruct& a, Object* array) {
 
 /// Throws where no array may share t's memory.
 void check_shareable(const Tensor& t) {
-  if (t.is_meta())
-    fail_type(
-        "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
+  if (t.device().type != DeviceType::CPU)
+    fail_type("can't convert ", text_of(t.device()),
+              " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
   if (t.keys & (bit(Key::NoData) | bit(Key::Vmap)))
     fail("Cannot access data pointer of Tensor that doesn't have storage");
   if (t.requires_grad() && tls.grad_mode && !tls.inference_mode)

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bindings/backend.h"
 #include "bindings/convert.h"
 #include "bindings/keywords.h"
 #include "bindings/python_op.h"
@@ -190,8 +191,24 @@ PyMethodDef functions[] = {
 }  // namespace
 
 void show_to_python(Op& op) {
-  set_kernel(op, Key::Python, dispatch_to_python);
-  set_kernel(op, Key::NoData, refuse_without_memory);
+  set_own_kernel(op, Key::Python, dispatch_to_python);
+  set_own_kernel(op, Key::NoData, refuse_without_memory);
+}
+
+Object* call_with_python_arguments(Object* function, const Op& op, Value* args) {
+  if (!find_overload) install();
+  const auto called = Ref<Object>::share(function), overload = Ref<Object>::share(overload_object(op));
+  const auto [positional, keywords] = python_arguments(op, args);
+  const Py_ssize_t n = PyTuple_GET_SIZE(positional.object());
+  auto all = Ref<Object>::steal(checked(PyTuple_New(n + 1)));
+  PyTuple_SET_ITEM(all.object(), 0, Py_NewRef(overload.get()));
+  for (Py_ssize_t i = 0; i < n; ++i)
+    PyTuple_SET_ITEM(all.object(), i + 1, Py_NewRef(PyTuple_GET_ITEM(positional.object(), i)));
+  const WrittenArguments written(op, args);
+  const ExcludeGuard below(kAbove);
+  Ref<Object> result = Ref<Object>::steal(checked(PyObject_Call(called.object(), all.object(), keywords.object())));
+  written.bump_versions();
+  return check_python_result(op, args, std::move(result)).release();
 }
 
 KeySet class_keys(PyTypeObject* type) {

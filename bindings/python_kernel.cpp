@@ -7,7 +7,9 @@
 #include "bindings/convert.h"
 #include "bindings/native_kernel.h"
 #include "bindings/python_op.h"
+#include "runtime/dispatch/backend.h"
 #include "runtime/dispatch/box.h"
+#include "runtime/dispatch/foreign.h"
 
 namespace vivace {
 namespace {
@@ -218,6 +220,14 @@ void check_fresh(const Op& op, const Value* args, Object* result) {
   check(check, result);
 }
 
+/// Layers that have seen a call when it comes to a device's kernel.
+constexpr KeySet kAboveDevices = bit(Key::Autograd) | bit(Key::SavedHooks) | bit(Key::Autocast) | bit(Key::ForwardAD);
+
+bool crosses_devices(const Op& op) {
+  const std::string_view name = op.name;
+  return name == "copy_" || name.starts_with("set_");
+}
+
 int highest(const Op& op, KeySet keys) { return 31 - __builtin_clz((keys & op.table.keys) | 1); }
 
 }  // namespace
@@ -232,6 +242,7 @@ std::string result_letters(std::string_view schema) {
     const bool list = item.find("[]") != item.npos;
     const bool tensor = item.starts_with("Tensor");
     kinds += list                                                    ? (tensor ? 'L' : 'o')
+             : item.starts_with("Tensor?")                           ? 'o'
              : tensor                                                ? 'T'
              : item.starts_with("int") || item.starts_with("SymInt") ? 'i'
              : item.starts_with("float")                             ? 'f'
@@ -265,6 +276,15 @@ PythonOp& python_op(Op& op) {
   for (int i = 0; i < op.nargs; ++i) made->names.push_back(checked(PyUnicode_InternFromString(op.args[i].name)));
   made->returns = result_letters(op.schema);
   return *(python_ops[&op] = made);
+}
+
+void set_own_kernel(Op& op, Key key, Kernel kernel) {
+  if (PythonOp* extended = find_python_op(op)) {
+    extended->original.kernels[int(key)] = kernel;
+    extended->original.keys |= bit(key);
+    if (extended->replaced & bit(key)) return;
+  }
+  set_kernel(op, key, kernel);
 }
 
 WrittenArguments::WrittenArguments(const Op& op, const Value* args) {
@@ -303,7 +323,15 @@ Object* python_kernel(const Op& op, KeySet keys, Value* args) {
   if (!(bit(Key(key)) & kBackendKeys))
     return check_result(extended, Ref<Object>::steal(call_kernel(extended, key, keys, args))).release();
   const WrittenArguments written(op, args);
-  Ref<Object> result = check_result(extended, Ref<Object>::steal(call_kernel(extended, key, keys, args)));
+  Ref<Object> result;
+  if (extended.below >> key & 1) {
+    if (!extended.defined && !crosses_devices(op)) check_same_device(op, args);
+    const ExcludeGuard below(kAboveDevices);
+    result = check_python_result(op, args, Ref<Object>::steal(call_kernel(extended, key, keys, args)));
+    if (op.op_class == OpClass::View) result = Ref<Object>::steal(as_view_of(*args[0].tensor, result.release()));
+  } else {
+    result = check_result(extended, Ref<Object>::steal(call_kernel(extended, key, keys, args)));
+  }
   written.bump_versions();
   if (extended.fresh_results) check_fresh(op, args, result.object());
   return result.release();

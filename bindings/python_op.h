@@ -19,7 +19,9 @@ struct PythonOp {
   bool defined = false;        // by Python, not in the catalogue
   bool fresh_results = false;  // no result may be an argument or share its memory
   KeySet with_keys = 0;        // keys whose callables get the set of keys as first argument
+  KeySet replaced = 0;         // keys for which Python decides
   KeySet always = 0;           // keys that calls from Python add
+  KeySet below = 0;            // keys of devices whose callables run below autograd, as kernels of a device do
 };
 
 /// Null where Python registered nothing.
@@ -28,6 +30,8 @@ PythonOp* find_python_op(const Op& op);
 PythonOp& python_op(Op& op);
 /// The letters of `PythonOp::returns` for a schema.
 std::string result_letters(std::string_view schema);
+/// Gives op a kernel of the runtime's for a key, behind what Python registered.
+void set_own_kernel(Op& op, Key key, Kernel kernel);
 /// A kernel that calls the callable of its key.
 Object* python_kernel(const Op& op, KeySet keys, Value* args);
 /// A kernel of Key::Autograd: the callable, which records the call, gets all arguments by position; it is left out

@@ -95,7 +95,8 @@ void storage_dealloc(Object* self) {
 int get_buffer(Object* self, Py_buffer* view, int flags) {
   return guarded_or(-1, [&] {
     Storage& s = storage_of(self);
-    if (s.device.type == DeviceType::Meta) fail("storages on the meta device have no memory");
+    if (s.device.type != DeviceType::CPU)
+      fail("the memory of storages on the ", name(s.device.type), " device can't be read");
     static char nothing;
     checked(PyBuffer_FillInfo(view, self, s.nbytes ? s.data : &nothing, Py_ssize_t(s.nbytes), 0, flags));
     if (object_of(self)->views++ == 0) object_of(self)->resizable = std::exchange(s.resizable, false);

@@ -13,6 +13,7 @@
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/view.h"
+#include "runtime/core/foreign_memory.h"
 #include "runtime/dispatch/keys.h"
 
 namespace vivace {
@@ -199,7 +200,7 @@ Object* is_contiguous(Object* self, Object* const* args, Py_ssize_t nargs, Objec
     return PyBool_FromLong(tensor_of(self).is_contiguous(format));
   });
 }
-Object* get_device_index(Object*, Object*) { return PyLong_FromLong(-1); }
+Object* get_device_index(Object* self, Object*) { return PyLong_FromLong(tensor_of(self).device().index); }
 Object* is_floating_point(Object* self, Object*) { return PyBool_FromLong(is_floating(tensor_of(self).dtype())); }
 Object* is_complex_method(Object* self, Object*) { return PyBool_FromLong(is_complex(tensor_of(self).dtype())); }
 Object* is_signed_method(Object* self, Object*) { return PyBool_FromLong(is_signed(tensor_of(self).dtype())); }
@@ -277,8 +278,11 @@ void assume_data(Tensor& t, const Tensor& from) {
   if (!own_version) t.version_ = &t.storage_->version;
   t.dtype_ = from.dtype_;
   t.device_ = from.device_;
-  t.keys = (t.keys & ~kBackendKeys) | (from.keys & kBackendKeys);
+  t.keys &= ~kBackendKeys;
   set_layout(t, from.sizes(), from.strides(), from.storage_offset());
+  t.keys = (t.keys & ~kBackendKeys) | (from.keys & kBackendKeys);
+  if (t.keys & bit(Key::PrivateUse)) [[unlikely]]
+    foreign_memory.show(from, t);
   if (old) release(old);
 }
 

@@ -107,7 +107,8 @@ class Op(Entry):
     kernel: str
     structured: bool = True
     alias_safe: bool = False
-    device_neutral: bool = False  # kernels::NAME serves every backend
+    device_neutral: bool = False  # kernels::NAME serves every device: core makes, copies and fills all it touches
+    on_meta: bool = False  # kernels::NAME also serves the meta device, where it leaves memory alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,13 +331,16 @@ def op(
     structured: bool | None = None,
     alias_safe: bool = False,
     device_neutral: bool = False,
+    on_meta: bool = False,
     **options: Any,
 ) -> Op:
     """One overload with a kernel in runtime/kernels/. In-place-only: `NAME_(Tensor(a!) self) -> Tensor(a!)`."""
     where = caller()
     if structured is None:
-        structured = "(a!)" not in schema and not device_neutral
-    own = dict(kernel=kernel, structured=structured, alias_safe=alias_safe, device_neutral=device_neutral)
+        structured = "(a!)" not in schema and not device_neutral and not on_meta
+    own = dict(
+        kernel=kernel, structured=structured, alias_safe=alias_safe, device_neutral=device_neutral, on_meta=on_meta
+    )
     return _one(where, schema, Op, own, options)
 
 

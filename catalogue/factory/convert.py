@@ -6,6 +6,8 @@ clone = op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     kernel="clone",
     linear=("self",),
+    structured=True,
+    device_neutral=True,
     grad=lambda g: g,
     samples=lambda s: [s(s.t(2, 3)), s(s.t(3, 2, permuted=True)), s(s.t()), s(s.t(0, 2))],
     doc="A copy that gradients flow through; by default its strides are kept if it is dense.",
@@ -145,6 +147,8 @@ resize_as_ = op(
 fill = op(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     kernel="fill_Scalar",
+    structured=True,
+    device_neutral=True,
     variants="function",
     grad=lambda g: g.zeros_like(),
     samples=lambda s: [s(s.t(2, 3), 1.5)],
@@ -153,6 +157,8 @@ fill = op(
 fill_tensor = op(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
     kernel="fill_Tensor",
+    structured=True,
+    device_neutral=True,
     variants="function",
     grad=lambda g: (g.zeros_like(), g),
     samples=lambda s: [s(s.t(2, 3), s.t())],

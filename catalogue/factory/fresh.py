@@ -14,7 +14,7 @@ def factory(schema: str, kernel: str, **options):
 
 
 empty = factory(
-    f"empty(int[] size, *, {LIKE}) -> Tensor",
+    f"empty.memory_format(int[] size, *, {LIKE}) -> Tensor",
     "empty",
     out=True,
     doc="An uninitialised tensor.",

@@ -1,7 +1,13 @@
 """Sequences and index patterns."""
 
-from catalogue.factory.fresh import OPTIONS, factory
-from catalogue.kinds import composite
+from catalogue.factory.fresh import OPTIONS
+from catalogue.kinds import composite, op
+
+
+def factory(schema: str, kernel: str, **options):
+    """A kernel that fills its result itself."""
+    return op(schema, kernel=kernel, structured=False, on_meta=True, **options)
+
 
 arange = factory(
     f"arange(Scalar end, *, {OPTIONS}) -> Tensor",

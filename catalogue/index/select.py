@@ -8,7 +8,7 @@ _VECTOR = lambda s: s.values(0, 2, dtype="int64")
 index = op(
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     kernel="index_Tensor",
-    device_neutral=True,
+    on_meta=True,
     namespace="private",
     linear=("self",),
     grad=lambda g, self_sizes, indices: cpp.index_backward(g, self_sizes, indices),

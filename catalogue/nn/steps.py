@@ -6,7 +6,7 @@ fused_sgd_ = op(
     "_fused_sgd_(Tensor(a!)[] params, Tensor[] momentum_buffers, *, float lr, float momentum, float dampening, "
     "float weight_decay, bool nesterov, bool maximize, bool first) -> ()",
     kernel="fused_sgd_",
-    device_neutral=True,
+    on_meta=True,
     doc="One step of SGD; `first`: the momentum buffers hold nothing yet.",
 )
 fused_adam_ = op(
@@ -14,12 +14,12 @@ fused_adam_ = op(
     "Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, "
     "bool maximize, bool decoupled) -> ()",
     kernel="fused_adam_",
-    device_neutral=True,
+    on_meta=True,
     doc="One step of Adam, or of AdamW if `decoupled`.",
 )
 fused_clip_grad_norm_ = op(
     "_fused_clip_grad_norm_(Tensor[] params, float max_norm, float norm_type) -> Tensor",
     kernel="fused_clip_grad_norm_",
-    device_neutral=True,
+    on_meta=True,
     doc="The norm of all gradients together; scales them so that it is at most max_norm.",
 )

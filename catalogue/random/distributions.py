@@ -8,8 +8,8 @@ from codegen.expr import ops
 GENERATOR = "*, Generator? generator=None"
 MAKE = f"{GENERATOR}, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 GRAD = "bool requires_grad=False"
-FILL: dict[str, Any] = {"device_neutral": True, "grad": lambda g: ops.zeros_like(g)}  # the old values don't matter
-FACTORY: dict[str, Any] = {"device_neutral": True, "variants": "function"}
+FILL: dict[str, Any] = {"on_meta": True, "grad": lambda g: ops.zeros_like(g)}  # the old values don't matter
+FACTORY: dict[str, Any] = {"on_meta": True, "variants": "function"}
 
 # ---- filling a tensor
 
@@ -51,7 +51,7 @@ op(
 op(
     f"bernoulli_.Tensor(Tensor(a!) self, Tensor p, {GENERATOR}) -> Tensor(a!)",
     kernel="bernoulli_tensor",
-    device_neutral=True,
+    on_meta=True,
     grad=lambda g, p: (ops.zeros_like(g), ops.zeros_like(p)),
     doc="Fills self with ones, each with the probability that p has at its place, and zeros.",
     samples=lambda s: [s(s.t(3, 5), s.t(3, 5, low=0, high=1)), s(s.t(4, 3, permuted=True), s.t(3, low=0, high=1))],
@@ -97,7 +97,7 @@ op(
 op(
     f"bernoulli(Tensor self, {GENERATOR}) -> Tensor",
     kernel="bernoulli",
-    device_neutral=True,
+    on_meta=True,
     out=True,
     writes=("cast",),
     grad=lambda g: ops.zeros_like(g),
@@ -107,7 +107,7 @@ op(
 op(
     f"bernoulli.p(Tensor self, float p, {GENERATOR}) -> Tensor",
     kernel="bernoulli_p",
-    device_neutral=True,
+    on_meta=True,
     grad=lambda g: ops.zeros_like(g),
     doc="Ones with probability p, and zeros, of self's sizes.",
     samples=lambda s: [s(s.t(3, 5), 0.3)],
@@ -115,7 +115,7 @@ op(
 op(
     f"multinomial(Tensor self, int num_samples, bool replacement=False, {GENERATOR}) -> Tensor",
     kernel="multinomial",
-    device_neutral=True,
+    on_meta=True,
     out=True,
     doc="Draws column numbers from each row, whose entries are weights.",
     samples=lambda s: [

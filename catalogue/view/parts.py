@@ -13,6 +13,8 @@ select = view(
 select_backward = op(
     "select_backward(Tensor self, int[] input_sizes, int dim, int index) -> Tensor",
     kernel="select_backward",
+    structured=True,
+    device_neutral=True,
     namespace="private",
     linear=("self",),
     grad=lambda g, dim, index: g.select(dim, index),
@@ -28,6 +30,8 @@ slice_ = view(
 slice_backward = op(
     "slice_backward(Tensor self, int[] input_sizes, int dim, int? start, int? end, int step) -> Tensor",
     kernel="slice_backward",
+    structured=True,
+    device_neutral=True,
     namespace="private",
     linear=("self",),
     grad=lambda g, dim, start, end, step: g.slice(dim, start, end, step),
@@ -140,6 +144,8 @@ diagonal = view(
 diagonal_backward = op(
     "diagonal_backward(Tensor self, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
     kernel="diagonal_backward",
+    structured=True,
+    device_neutral=True,
     namespace="private",
     linear=("self",),
     grad=lambda g, offset, dim1, dim2: g.diagonal(offset, dim1, dim2),

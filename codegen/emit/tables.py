@@ -149,9 +149,11 @@ def _table(op: OpPlan, node: NodePlan | None, recorded: bool) -> list[tuple[str,
         cpu, meta = "structured_kernel", "structured_meta"
     else:
         cpu = f"kernel_{op.symbol}"
-        neutral = isinstance(entry, Composite) or (isinstance(entry, Op) and entry.device_neutral)
-        meta = cpu if neutral else "missing_kernel"
+        on_meta = isinstance(entry, Composite) or (isinstance(entry, Op) and (entry.device_neutral or entry.on_meta))
+        meta = cpu if on_meta else "missing_kernel"
     table = [("CPU", cpu), ("Meta", meta)]
+    if isinstance(entry, Op) and entry.device_neutral and op.functional is None:
+        table.append(("PrivateUse", cpu))
     if _writes(op):
         table.append(("Watched", "watched_kernel"))
     if recorded:

@@ -9,12 +9,12 @@ namespace {
 using Format = std::optional<MemoryFormat>;
 
 TensorRef converted(Tensor& self, DType dtype, Device device, bool copy, Format format) {
-  const bool same_place = device.type == self.device().type;
+  const bool same_place = device == self.device();
   bool same_format = !format || *format == MemoryFormat::Preserve;
   if (!same_format)  // strides that more than one format could have are those of contiguous tensors
     same_format = *format == MemoryFormat::Contiguous ? self.is_contiguous() : kernels::format_of(self) == *format;
   if (!copy && same_place && dtype == self.dtype() && same_format) return TensorRef::share(&self);
-  return ops::_to_copy(self, dtype, same_place ? self.device() : device, format);
+  return ops::_to_copy(self, dtype, device, format);
 }
 
 TensorRef cast(Tensor& self, DType dtype, Format format) {

@@ -17,7 +17,7 @@ enum Reduction { kNone, kMean, kSum };
 
 TensorRef lengths_of(Tensor& t, const char* name) {
   if (!is_integral(t.dtype())) fail(name, " must be integral");
-  return contiguous(*to_dtype(t, DType::Int64));
+  return contiguous(*to_dtype(*readable(t), DType::Int64));
 }
 
 }  // namespace

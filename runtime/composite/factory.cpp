@@ -1,6 +1,6 @@
 // linspace and logspace with 0-dim tensors as ends: their numbers are read.
 #include "generated/kernels/factory/ranges.h"
-#include "generated/ops/factory/fresh.h"
+#include "generated/ops/factory/ranges.h"
 #include "runtime/composite/value.h"
 
 namespace vivace::composite {

@@ -6,6 +6,7 @@
 #include "generated/kernels/linalg/norms.h"
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/factory/fresh.h"
+#include "generated/ops/factory/ranges.h"
 #include "generated/ops/linalg/exponential.h"
 #include "generated/ops/linalg/factor.h"
 #include "generated/ops/linalg/norms.h"

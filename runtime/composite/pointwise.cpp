@@ -10,7 +10,7 @@
 #include "generated/kernels/pointwise/power.h"
 #include "generated/kernels/pointwise/select.h"
 #include "generated/ops/factory/convert.h"
-#include "generated/ops/factory/fresh.h"
+#include "generated/ops/factory/ranges.h"
 #include "generated/ops/pointwise/activation.h"
 #include "generated/ops/pointwise/arith.h"
 #include "generated/ops/pointwise/compare.h"

@@ -270,7 +270,7 @@ TensorRef vander(Tensor& x, std::optional<int64_t> N, bool increasing) {
   if (n < 0) fail("N must be non-negative.");
   const DType dtype = promote_types(x.dtype(), DType::Int64);
   const int64_t none[] = {x.size(0), 0};
-  if (n == 0) return ops::empty(none, dtype, x.device());
+  if (n == 0) return ops::empty_memory_format(none, dtype, x.device());
   const TensorRef rising = powers(*ops::to_dtype(x, dtype), n);
   return increasing ? rising : ops::flip(*rising, kInts<1>);
 }

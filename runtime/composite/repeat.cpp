@@ -65,7 +65,7 @@ TensorRef combinations(Tensor& self, int64_t r, bool with_replacement) {
   if (r > INT64_MAX - n) fail("combinations: r=", r, " is too large");
   const bool none = n == 0 || (r > n && !with_replacement);
   const int64_t found = none ? 0 : choices(with_replacement ? n + r - 1 : n, r);
-  const TensorRef index = empty({found, r}, DType::Int64);
+  TensorRef index = empty({found, r}, DType::Int64);
   std::vector<int64_t> row(static_cast<size_t>(none ? 0 : r));
   for (int64_t i = 0; !none && i < r; ++i) row[size_t(i)] = with_replacement ? 0 : i;
   for (int64_t k = 0; k < found; ++k) {
@@ -76,6 +76,7 @@ TensorRef combinations(Tensor& self, int64_t r, bool with_replacement) {
     const int64_t next = row[size_t(i)] + 1;
     for (int64_t j = i; j < r; ++j) row[size_t(j)] = with_replacement ? next : next + j - i;
   }
+  if (self.device().type == DeviceType::PrivateUse) index = ops::_to_copy(*index, std::nullopt, self.device());
   return ops::reshape(*ops::index_select(self, 0, *ops::reshape(*index, Dims{found * r})), Dims{found, r});
 }
 

@@ -6,6 +6,7 @@
 #include "generated/kernels/linalg/solve.h"
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/factory/fresh.h"
+#include "generated/ops/factory/ranges.h"
 #include "generated/ops/index/gather.h"
 #include "generated/ops/index/triangle.h"
 #include "generated/ops/linalg/factor.h"
@@ -100,9 +101,10 @@ namespace {
 
 void refuse_zero_diagonal(Tensor& factors, const char* name) {
   if (factors.is_meta()) return;
-  const TensorRef zero = ops::contiguous(*ops::eq_Scalar(*ops::diagonal(factors, 0, -2, -1), Scalar(0)));
+  const TensorRef is_zero = ops::eq_Scalar(*ops::diagonal(factors, 0, -2, -1), Scalar(0));
   const int64_t n = rows(factors);
-  if (!is_true(*ops::any(*zero))) return;
+  if (!is_true(*ops::any(*is_zero))) return;
+  const TensorRef zero = readable(*is_zero);
   for (int64_t i = 0; i < zero->numel(); ++i)
     if (zero->data<bool>()[i])
       raise(ErrorKind::LinAlg,
@@ -137,8 +139,9 @@ std::tuple<TensorRef, TensorRef, TensorRef> lu_unpack(Tensor& LU, Tensor& pivots
         "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
         "This function is intended to be used with the output produced by torch.linalg.lu_factor");
   const int64_t m = rows(LU), n = cols(LU), k = std::min(m, n);
-  TensorRef P = ops::empty({{0}}, LU.dtype(), LU.device()), L = ops::empty({{0}}, LU.dtype(), LU.device()),
-            U = ops::empty({{0}}, LU.dtype(), LU.device());
+  TensorRef P = ops::empty_memory_format({{0}}, LU.dtype(), LU.device()),
+            L = ops::empty_memory_format({{0}}, LU.dtype(), LU.device()),
+            U = ops::empty_memory_format({{0}}, LU.dtype(), LU.device());
   if (unpack_data) {
     const TensorRef unit = ops::eye_m(m, k, LU.dtype(), LU.device());
     L = ops::add_Tensor(*ops::tril(*ops::narrow(LU, -1, 0, k), -1), *unit);

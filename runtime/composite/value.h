@@ -19,4 +19,13 @@ inline void require_values(const Tensor& t) {
   if (t.keys & bit(Key::Vmap)) value_of(t);
 }
 
+/// t itself, or its elements on the CPU, where code is to read them by address; contiguous.
+inline TensorRef readable(const Tensor& t) {
+  if (!(t.keys & kMemoryKeys)) return contiguous(t);
+  TensorRef here = contiguous(*ops::_to_copy(const_cast<Tensor&>(t), std::nullopt, Device{}));
+  if (here->keys & (bit(Key::NoData) | bit(Key::Vmap)))
+    fail_not_implemented("the elements of a tensor without memory can't be read");
+  return here;
+}
+
 }  // namespace vivace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/core/error.h"
+#include "runtime/core/foreign_memory.h"
 #include "runtime/core/pool.h"
 
 namespace vivace {
@@ -181,6 +182,7 @@ void resize_storage(Storage* s, size_t nbytes) {
     s->nbytes = nbytes;
     return;
   }
+  if (s->device.type == DeviceType::PrivateUse) return foreign_memory.resize(*s, nbytes);
   const int64_t more = int64_t(nbytes) - int64_t(s->nbytes);
   if (nbytes <= capacity_in_use(*s)) {
     if (nbytes > s->nbytes) poison(s->data + s->nbytes, nbytes - s->nbytes);
@@ -224,9 +226,16 @@ size_t empty_cache() {
   return freed;
 }
 
-const char* name(DeviceType type) {
-  constexpr const char* names[] = {"cpu", "meta", "cuda", "privateuseone"};
-  return names[int(type)];
+namespace {
+const char* device_names[] = {"cpu", "meta", "cuda", "privateuseone"};
+}
+
+const char* name(DeviceType type) { return device_names[int(type)]; }
+
+void set_backend_name(const char* text) { device_names[int(DeviceType::PrivateUse)] = text; }
+
+std::string text_of(Device device) {
+  return device.index < 0 ? std::string(name(device.type)) : str(name(device.type), ":", int(device.index));
 }
 
 }  // namespace vivace

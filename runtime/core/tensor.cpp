@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/core/foreign_memory.h"
 #include "runtime/core/pool.h"
 #include "runtime/core/tensor_object.h"
 #include "runtime/dispatch/keys.h"
@@ -19,6 +20,7 @@ PyTypeObject* tensor_type = nullptr;
 PyTypeObject* parameter_type = nullptr;
 Tensor* free_tensors[kTensorsKept + 1];
 int free_tensor_count = 0;
+ForeignMemory foreign_memory;
 
 namespace {
 
@@ -108,7 +110,19 @@ int64_t Tensor::storage_offset() const { return (data_ - storage_->data) / int64
 
 bool Tensor::requires_grad() const { return keys & bit(Key::Autograd); }
 
+TensorRef over_storage(IntList sizes, IntList strides, DType dtype, Device device, Storage* owned) {
+  Tensor* t = layout_only(sizes, strides, dtype, device);
+  attach(t, owned);
+  return TensorRef::steal(t);
+}
+
+size_t reached_bytes(IntList sizes, IntList strides, DType dtype) {
+  return bytes_of(extent(sizes, strides), dtype, sizes);
+}
+
 TensorRef empty(IntList sizes, DType dtype, Device device) {
+  if (device.type == DeviceType::PrivateUse) [[unlikely]]
+    return empty_strided(sizes, contiguous_strides(sizes), dtype, device);
   const int n = int(sizes.size());
   Tensor* t = new_tensor();
   auto ref = TensorRef::steal(t);
@@ -143,8 +157,9 @@ TensorRef empty_strided(IntList sizes, IntList strides, DType dtype, Device devi
     if (s < 0) fail("empty_strided(): strides must not be negative, got ", strides);
   if (sizes.size() != strides.size())
     fail("empty_strided(): as many strides as sizes are needed, got ", strides, " for ", sizes);
+  if (device.type == DeviceType::PrivateUse) return foreign_memory.make(sizes, strides, dtype, device);
   auto ref = TensorRef::steal(layout_only(sizes, strides, dtype, device));
-  attach(ref.get(), allocate_storage(bytes_of(extent(sizes, strides), dtype, sizes), device));
+  attach(ref.get(), allocate_storage(reached_bytes(sizes, strides, dtype), device));
   return ref;
 }
 
@@ -185,7 +200,7 @@ TensorRef empty_like(const Tensor& t, DType dtype) {
 
 TensorRef scalar_tensor(const Scalar& value, DType dtype, Device device) {
   TensorRef t = empty(IntList{}, dtype, device);
-  if (!t->is_meta()) kernels::fill_strided(*t, value);
+  fill_into(*t, value);
   return t;
 }
 
@@ -193,7 +208,7 @@ TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
   return make_view(t, sizes, strides, offset, t.dtype());
 }
 
-TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, DType dtype) {
+TensorRef bare_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, DType dtype) {
   Tensor* v = layout_only(sizes, strides, dtype, t.device());
   v->keys |= t.keys & kMemoryKeys;
   retain(t.storage_);
@@ -210,7 +225,14 @@ TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, D
   return TensorRef::steal(v);
 }
 
-TensorRef alias(const Tensor& t) {
+TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, DType dtype) {
+  TensorRef view = bare_view(t, sizes, strides, offset, dtype);
+  if (t.keys & bit(Key::PrivateUse)) [[unlikely]]
+    foreign_memory.show(t, *view);
+  return view;
+}
+
+TensorRef bare_alias(const Tensor& t) {
   Tensor* v = layout_only(t.sizes(), t.strides(), t.dtype(), t.device());
   v->keys |= t.keys & kMemoryKeys;
   retain(t.storage_);
@@ -219,6 +241,13 @@ TensorRef alias(const Tensor& t) {
   v->data_ = t.data_;
   if (t.extra && t.version_ != &t.storage_->version) adopt_version(*v, t);
   return TensorRef::steal(v);
+}
+
+TensorRef alias(const Tensor& t) {
+  TensorRef same = bare_alias(t);
+  if (t.keys & bit(Key::PrivateUse)) [[unlikely]]
+    foreign_memory.show(t, *same);
+  return same;
 }
 
 TensorRef contiguous(const Tensor& t) {
@@ -236,17 +265,24 @@ TensorRef to_dtype(const Tensor& t, DType dtype) {
 }
 
 void copy_into(Tensor& dst, const Tensor& src) {
-  if (dst.is_meta() || src.is_meta()) return;
-  kernels::copy_strided(dst, src);
+  if (dst.device_.type == DeviceType::CPU && src.device_.type == DeviceType::CPU) [[likely]]
+    kernels::copy_strided(dst, src);
+  else if (!dst.is_meta() && !src.is_meta())
+    foreign_memory.copy(dst, src);
 }
 
 void fill_into(Tensor& dst, const Scalar& value) {
-  if (!dst.is_meta()) kernels::fill_strided(dst, value);
+  if (dst.device_.type == DeviceType::CPU) [[likely]]
+    kernels::fill_strided(dst, value);
+  else if (!dst.is_meta())
+    foreign_memory.fill(dst, value);
 }
 
 void set_layout(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
   const Dims new_sizes(sizes), new_strides(strides);  // they may alias t's own
   const int64_t numel = count(new_sizes);
+  if (t.keys & bit(Key::PrivateUse)) [[unlikely]]
+    foreign_memory.relayout(t);
   if (new_sizes.n != t.ndim_) {
     free_dims(&t);
     set_dims_storage(&t, new_sizes.n);

@@ -2,6 +2,16 @@
 #include "runtime/dispatch/op.h"
 
 namespace vivace {
+namespace {
+
+/// Of calls without tensors: the device's that is named, if the operator takes one.
+KeySet named_device(const Op& op, const Value* args) {
+  for (int i = 0; i < op.nargs; ++i)
+    if (args[i].tag == Tag::Device) return backend_key(args[i].device().type);
+  return bit(Key::CPU);
+}
+
+}  // namespace
 
 thread_local constinit ThreadState tls;
 
@@ -12,7 +22,7 @@ KeySet gather_keys(const Op& op, const Value* args) {
   for (uint32_t m = op.list_args; m; m &= m - 1)
     for (const Tensor* t : args[__builtin_ctz(m)].tensor_list())
       if (t) keys |= t->keys;
-  return keys ? keys : bit(Key::CPU);
+  return keys ? keys : named_device(op, args);
 }
 
 Op* find_op(std::string_view name, std::string_view overload) {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "generated/kernels/factory/fresh.h"
+#include "generated/kernels/factory/ranges.h"
 #include "generated/kernels/linalg/products.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"

@@ -9,7 +9,7 @@ import os as _os
 import sys as _sys
 
 from vivace import _C
-from vivace._lazy import add_lazy_modules, lazy_function
+from vivace._lazy import add_late_names, add_lazy_modules, lazy_function
 from vivace.torch_version import TorchVersion as _TorchVersion
 from vivace.version import __version__ as _version
 
@@ -99,6 +99,8 @@ compile = lazy_function("vivace._eager", "compile")
 for _name in ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "istft", "kaiser_window", "stft"):
     globals()[_name] = lazy_function("vivace._spectral", _name)
 histogramdd = lazy_function("vivace._histogramdd", "histogramdd")
+get_device_module = lazy_function("vivace._backend", "get_device_module")
+_register_device_module = lazy_function("vivace._backend", "register_device_module")
 load = lazy_function("vivace.serialization", "load")
 save = lazy_function("vivace.serialization", "save")
 svd_lowrank = lazy_function("vivace._lowrank", "svd_lowrank")
@@ -160,3 +162,4 @@ for _name in [
     globals().setdefault(_name, getattr(Tensor, _name))  # noqa: F821  one of the extension's types
 
 add_lazy_modules(__name__, _os.path.dirname(__file__))
+add_late_names(_C)

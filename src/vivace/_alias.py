@@ -9,6 +9,7 @@ import importlib.machinery
 import sys
 
 import vivace
+from vivace._lazy import NAME_THE_EXTENSION
 
 
 class _Loader(importlib.abc.Loader):
@@ -25,7 +26,6 @@ class _Loader(importlib.abc.Loader):
         module.__spec__ = self.spec  # the import system has put the alias's own in its place
 
 
-_ADD_TO_C = ("vivace.overrides", "vivace._library.keys")  # they put names into _C when they load
 _STARTERS = ("multiprocessing.popen_spawn_posix", "multiprocessing.popen_forkserver")
 
 
@@ -38,7 +38,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         real = "vivace" + dot + rest
         if rest == "_C":  # `from torch._C import DispatchKey`
-            for late in _ADD_TO_C:
+            for late in NAME_THE_EXTENSION:
                 _ = importlib.import_module(late).__name__  # reading loads it
         try:
             module = importlib.import_module(real)

@@ -113,3 +113,21 @@ def refusing(package, sentence, error=RuntimeError):
         return refuse
 
     return __getattr__
+
+
+NAME_THE_EXTENSION = ("vivace.overrides", "vivace._library.keys", "vivace._library.introspection", "vivace._backend")
+"""Modules that put names into `_C` when they load."""
+
+
+def add_late_names(extension):
+    """Lets `_C` find the names that these modules put there, before they have loaded."""
+
+    def __getattr__(name):
+        if not name.startswith("__"):
+            for module in NAME_THE_EXTENSION:
+                _ = importlib.import_module(module).__name__  # reading loads it
+                if name in vars(extension):
+                    return vars(extension)[name]
+        raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+
+    extension.__getattr__ = __getattr__

@@ -122,6 +122,9 @@ def _reduce_tensor(t):
         return _utils._rebuild_parameter, arguments
     if t.is_meta:
         raise NotImplementedError("vivace does not save tensors on the meta device")
+    if t.device.type != "cpu":
+        arguments = (t.detach().cpu(), t.dtype, str(t.device), t.requires_grad)
+        return _utils._rebuild_device_tensor_from_cpu_tensor, arguments
     layout = (t.storage_offset(), tuple(t.size()), t.stride())
     storage = t.untyped_storage()
     rebuild, options = _utils._rebuild_tensor_v3, (t.requires_grad, collections.OrderedDict(), t.dtype)

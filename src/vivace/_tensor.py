@@ -29,13 +29,16 @@ def __deepcopy__(self, memo):
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
             "Take .detach() first."
         )
-    storage = self.untyped_storage().__deepcopy__(memo)
-    result = _C._tensor_over(self.dtype, storage, self.storage_offset(), self.size(), self.stride())
+    if self.device.type in ("cpu", "meta"):
+        storage = self.untyped_storage().__deepcopy__(memo)
+        result = _C._tensor_over(self.dtype, storage, self.storage_offset(), self.size(), self.stride())
+    else:
+        result = self.detach().clone()
     if isinstance(self, _C.Parameter):
         result = type(self)(result, self.requires_grad)
     else:
         result = result.requires_grad_(self.requires_grad)
-        if type(self) is not _C.Tensor:
+        if type(self) is not type(result):
             result = result.as_subclass(type(self))
     memo[id(self)] = result
     from copy import deepcopy
@@ -57,10 +60,13 @@ def _repr_html_(self):
 @_method
 def __reduce_ex__(self, protocol):
     """Tensors that share a storage share one after they were pickled together, and with their copy.copy."""
-    from vivace._utils import _rebuild_plain
+    from vivace._utils import _rebuild_on_device, _rebuild_plain
 
     # The classes themselves go by names of torch, which pickle would look up there.
     kind = {_C.Tensor: "Tensor", _C.Parameter: "Parameter"}.get(type(self), type(self))
+    if self.device.type not in ("cpu", "meta"):
+        arguments = (kind, self.detach().cpu(), str(self.device), self.requires_grad)
+        return _rebuild_on_device, arguments, self.__dict__ or None
     layout = (self.storage_offset(), tuple(self.size()), self.stride())
     arguments = (kind, self.untyped_storage(), *layout, self.requires_grad, self.dtype)
     return _rebuild_plain, arguments, self.__dict__ or None

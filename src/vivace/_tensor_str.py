@@ -197,6 +197,10 @@ def _str(self, *, tensor_contents=None):
     suffixes = []
     t = self.detach()
     meta = t.device.type == "meta"
+    elsewhere = t.device.type not in ("cpu", "meta")
+    if elsewhere:
+        suffixes.append(f"device='{t.device}'")
+        t = t.cpu()
     if meta:
         suffixes += ["device='meta'", f"size={tuple(t.shape)}"]
     elif t.numel() == 0 and t.dim() != 1:

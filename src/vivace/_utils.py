@@ -58,3 +58,19 @@ def _rebuild_plain(kind, storage, storage_offset, size, stride, requires_grad, d
         return kind(result, requires_grad)
     result.requires_grad_(requires_grad)
     return result if kind is _C.Tensor else result.as_subclass(kind)
+
+
+def _rebuild_on_device(kind, data, device, requires_grad):
+    """The same for tensors of a private backend, whose elements go by way of the CPU."""
+    kind = getattr(_C, kind) if isinstance(kind, str) else kind
+    result = data.to(device)
+    if issubclass(kind, _C.Parameter):
+        return kind(result, requires_grad)
+    return result.requires_grad_(requires_grad)
+
+
+def _rebuild_device_tensor_from_cpu_tensor(data, dtype, device, requires_grad):
+    """What checkpoints hold of them; torch.load says where they go."""
+    from vivace.serialization import _placed
+
+    return data.to(device=_placed(device), dtype=dtype).requires_grad_(requires_grad)

@@ -116,15 +116,15 @@ class Library:
             self._put(qualname, key, fn)
 
     def fallback(self, fn, dispatch_key="", *, with_keyset=False):
-        """Registers `fn(op, *args, **kwargs)` for all operators that have no kernel for a dispatch key."""
-        if with_keyset:
-            raise NotImplementedError("vivace hands no key sets to fallbacks written in Python")
+        """Registers `fn(op, *args, **kwargs)` for all operators that have no kernel for a dispatch key; `with_keyset`:
+        fn gets the call's set of keys first.
+        """
         if self.ns != "_":
             raise RuntimeError(f"Fallback can only be registered using library fragment with '_' namespace, not {self}")
         key = registry.key_of(dispatch_key or self.dispatch_key)
         if key.startswith("Composite"):
             raise RuntimeError(f"there are no fallbacks for alias keys such as {key}")
-        self._undo.append(registry.fallback(key, fn))
+        self._undo.append(registry.fallback(key, fn, "keyset" if with_keyset else "kernel"))
 
     def _destroy(self):
         self._finalizer()

@@ -10,6 +10,7 @@ import io
 import os
 import pickle
 import sys
+import threading
 import zipfile
 
 from vivace import _C
@@ -105,9 +106,13 @@ def _load(file, map_location, weights_only, pickle_load_args):
         if order != sys.byteorder.encode():
             raise RuntimeError(f"load: the file was written on a {order.decode()}-endian machine")
         storages = _Storages(archive, top + "data/", map_location)
-        if weights_only:
-            return _load_safely(archive.open(pickles[0]), storages)
-        return Reader(archive.open(pickles[0]), storages.get, **pickle_load_args).load()
+        _loading.where.append(map_location)
+        try:
+            if weights_only:
+                return _load_safely(archive.open(pickles[0]), storages)
+            return Reader(archive.open(pickles[0]), storages.get, **pickle_load_args).load()
+        finally:
+            _loading.where.pop()
 
 
 def _load_safely(file, storages):
@@ -118,6 +123,29 @@ def _load_safely(file, storages):
             f"Weights only load failed. {error}\nIf the file comes from a source that you trust, allow the class with "
             "`torch.serialization.add_safe_globals([...])`, or load with `weights_only=False`, which lets it run code."
         ) from None
+
+
+class _Loading(threading.local):
+    """The map_location of each load that runs, the innermost last."""
+
+    def __init__(self):
+        self.where = []
+
+
+_loading = _Loading()
+
+
+def _device_for(location, where):
+    """The device that map_location `where`, which is no function, gives to what was on `location`."""
+    if isinstance(where, dict):
+        where = where.get(location)
+    return _C.device(location if where is None else where)
+
+
+def _placed(location):
+    """Where a tensor goes that was on a private backend; functions are asked for storages only."""
+    where = _loading.where[-1] if _loading.where else None
+    return _device_for(location, None if callable(where) else where)
 
 
 class _Storages:
@@ -145,11 +173,12 @@ class _Storages:
             if placed is not None:
                 return placed
             where = None
-        if isinstance(where, dict):
-            where = where.get(location)
-        device = _C.device(location if where is None else where)
+        device = _device_for(location, where)
         if device.type == "meta":
             return UntypedStorage(len(storage), device="meta")
+        if device.type == _C._get_privateuse1_backend_name() and _C._backend_is_claimed():
+            data = _C._tensor_over(_C.uint8, storage, 0, (len(storage),), (1,))
+            return data.to(device).untyped_storage()
         if device.type != "cpu":
             raise RuntimeError(
                 f"load: the file has tensors on {location!r}, and vivace has the CPU only. "

@@ -68,15 +68,25 @@ def test_one_owner_of_a_namespace():
     Library("owned", "DEF")._destroy()
 
 
-@pytest.mark.parametrize("key", ["CPU", "CompositeImplicitAutograd"])
-def test_override_is_seen_by_every_caller_and_taken_back(key):
+def test_override_is_seen_by_every_caller_and_taken_back():
     x = torch.tensor([2.0])
     with _scoped_library("aten", "IMPL") as overrides:
-        overrides.impl("mul.Tensor", lambda a, b: torch.full_like(a, 7.0), key)
+        overrides.impl("mul.Tensor", lambda a, b: torch.full_like(a, 7.0), "CPU")
         assert [(x * x).item(), torch.mul(x, x).item(), x.mul(x).item()] == [7, 7, 7]
         assert torch.ops.aten.mul.Tensor(x, x).item() == 7
         assert torch.ops.aten.mul(x, x).item() == 7
     assert (x * x).item() == 4
+
+
+@pytest.mark.parametrize("alias", ["CompositeImplicitAutograd", "CompositeExplicitAutograd"])
+def test_aliases_stand_behind_kernels_of_a_key(alias):
+    x = torch.tensor([2.0])
+    with _scoped_library("aten", "IMPL") as overrides:
+        overrides.impl("mul.Tensor", lambda a, b: torch.full_like(a, 7.0), alias)
+        overrides.impl("reshape", lambda a, shape: torch.full_like(a, 7.0), "CompositeImplicitAutograd")
+        assert (x * x).item() == 4  # mul has a kernel for the CPU
+        assert x.reshape(1, 1).item() == torch.ops.aten.reshape(x, [1]).item() == 7  # reshape was a composite itself
+    assert x.reshape(1, 1).shape == (1, 1)
 
 
 @pytest.mark.parametrize("result", [3.0, None, "text", [torch.ones(1)], (torch.ones(1), torch.ones(1))])
@@ -254,7 +264,7 @@ def test_rule_for_vmap(library):
     assert seen == [(3, "error", (0, None, None))]
 
 
-@pytest.mark.parametrize("key", ["ADInplaceOrView", "BackendSelect", "FuncTorchBatched", "Python"])
+@pytest.mark.parametrize("key", ["ADInplaceOrView", "BackendSelect", "FuncTorchBatched"])
 def test_keys_that_do_not_exist_are_refused(library, key):
     library.define("f(Tensor x) -> Tensor")
     with pytest.raises(NotImplementedError, match=f"no kernels for {key}"):
@@ -307,3 +317,80 @@ def test_nothing_registered_leaves_the_tables_alone():
     x = torch.zeros(1, requires_grad=True)
     torch.exp(x).backward()
     assert x.grad.item() == 1
+
+
+def test_fallbacks_get_the_set_of_keys_and_other_keys_may_have_kernels():
+    calls = []
+
+    def below_autocast(keys, op, *args, **kwargs):
+        calls.append((keys.has(torch._C.DispatchKey.AutocastCPU), str(op)))
+        with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCPU)):
+            return op(*args, **kwargs)
+
+    with _scoped_library("_", "IMPL") as everything:
+        everything.fallback(below_autocast, "AutocastCPU", with_keyset=True)
+        x = torch.zeros(2)
+        with torch.autocast("cpu"):
+            assert torch.sin(x).tolist() == [0, 0]
+        assert torch._C._dispatch_has_backend_fallback("AutocastCPU")
+    assert calls == [(True, "aten.sin.default")] and not torch._C._dispatch_has_backend_fallback("AutocastCPU")
+
+
+def test_autograd_kernels_of_one_device(library):
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: x + 1, "CompositeExplicitAutograd")
+    library.impl("f", lambda x: x + 10, "AutogradCPU")
+    f = packet(library, "f")
+    assert f(torch.zeros(1)).item() == 10 and f(torch.zeros(1, device="meta")).is_meta
+    library.impl("f", torch.library.fallthrough_kernel, "AutogradCPU")
+    assert f(torch.zeros(1)).item() == 1
+    library.impl("f", lambda x: x * 0 + 7, "Autograd")
+    assert f(torch.zeros(1)).item() == 1 and f(torch.zeros(1, device="meta")).is_meta
+
+
+def test_questions_to_the_dispatcher(library):
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: x, "CompositeImplicitAutograd")
+    c = torch._C
+    assert repr(c._dispatch_keys(torch.ones(1))) == "DispatchKeySet(CPU, ADInplaceOrView, AutogradCPU, AutocastCPU)"
+    assert repr(c._dispatch_keys(torch.ones(1, device="meta"))) == "DispatchKeySet(Meta, ADInplaceOrView, AutogradMeta)"
+    has, computed = c._dispatch_has_kernel_for_dispatch_key, c._dispatch_has_computed_kernel_for_dispatch_key
+    assert has("aten::add.Tensor", "CPU") and has("aten::add.Tensor", c.DispatchKey.Meta)
+    assert (
+        not has("aten::flatten.using_ints", "CPU")
+        and computed("aten::flatten.using_ints", "CPU")
+        and computed("aten::flatten.using_ints", "PrivateUse1")
+    )
+    assert not has("aten::add.Tensor", "PrivateUse1") and not computed("aten::add.Tensor", "PrivateUse1")
+    name = f"{library.ns}::f"
+    assert not has(name, "CPU") and computed(name, "CPU") and c._dispatch_has_kernel(name)
+    with pytest.raises(RuntimeError, match="Alias keys do not have runtime kernel registrations"):
+        has(name, "CompositeImplicitAutograd")
+    assert not c._dispatch_has_kernel("aten::no_such_thing")
+    assert c._dispatch_is_alias_key("Autograd") and not c._dispatch_is_alias_key(c.DispatchKey.CPU)
+    assert c._dispatch_is_included_in_alias(c.DispatchKey.CPU, c.DispatchKey.CompositeImplicitAutograd)
+    assert c._dispatch_key_parse("CPU") is c.DispatchKey.CPU and c._dispatch_key_name(c.DispatchKey.CPU) == "CPU"
+    assert name in c._dispatch_get_all_op_names() and "aten::relu" in c._dispatch_get_registrations_for_dispatch_key(
+        "CPU"
+    )
+    assert f"schema: {library.ns}::f(Tensor x) -> Tensor" in c._dispatch_dump(name)
+    assert not c._dispatch_tls_is_dispatch_key_excluded(c.DispatchKey.CPU)
+    with c._ExcludeDispatchKeyGuard(c.DispatchKeySet(c.DispatchKey.AutocastCPU)):
+        assert c._dispatch_tls_local_exclude_set().has(c.DispatchKey.AutocastCPU)
+
+
+def test_a_kernel_for_what_python_sees(library):
+    from vivace.utils._python_dispatch import TorchDispatchMode
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: x + 1, "CPU")
+    library.impl("f", lambda x: x + 100, "Python")
+    f = packet(library, "f")
+    x = torch.zeros(1)
+    with Mode():
+        assert f(x)[0] == 100
+    assert f(x)[0] == 1

@@ -7,6 +7,7 @@
 #include "generated/formulas/linalg/distance.h"
 #include "generated/formulas/reduce/sums.h"
 #include "generated/ops/factory/fresh.h"
+#include "generated/ops/factory/ranges.h"
 #include "generated/ops/index/select.h"
 #include "generated/ops/pointwise/compare.h"
 #include "generated/ops/pointwise/divide.h"

@@ -10,6 +10,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/regroup.h"
 #include "runtime/autograd/formulas/var.h"
+#include "runtime/composite/value.h"
 #include "runtime/kernels/embedding.h"
 #include "runtime/kernels/loss.h"
 #include "runtime/kernels/softmax.h"
@@ -114,6 +115,26 @@ Var over_classes(Tensor& g, IntList scores, Reduction reduction) {
   return ops::unsqueeze(g, scores.size() == 1 ? 0 : 1);
 }
 
+/// Class numbers and weights where the kernels below can read them.
+struct Classes {
+  TensorRef target, weight;
+
+  Classes(const Tensor& t, const Tensor* w) : target(readable(t)), weight(w ? readable(*w) : TensorRef()) {}
+};
+
+TensorRef on_device_of(const Tensor& t, TensorRef made) {
+  return t.device().type == DeviceType::PrivateUse ? ops::_to_copy(*made, std::nullopt, t.device()) : made;
+}
+
+TensorRef class_distribution(Tensor& input, Tensor& target, const CrossEntropy& o) {
+  if (!((input.keys | target.keys) & kMemoryKeys)) return kernels::target_distribution(input, target, o);
+  const Classes classes(target, o.weight);
+  CrossEntropy here = o;
+  here.weight = classes.weight.get();
+  const TensorRef shape = empty(input.sizes(), input.dtype());
+  return on_device_of(input, kernels::target_distribution(*shape, *classes.target, here));
+}
+
 }  // namespace
 
 TensorRef cross_entropy_index_backward(Tensor& g, Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index,
@@ -121,7 +142,7 @@ TensorRef cross_entropy_index_backward(Tensor& g, Tensor& input, Tensor& target,
   const CrossEntropy o{weight, ignore_index, kernels::parse_reduction("cross_entropy", reduction, {}, {}),
                        label_smoothing};
   const int64_t dims[] = {input.dim() == 1 ? 0 : 1};
-  const Var q = kernels::target_distribution(input, target, o), p = ops::softmax_int(input, dims[0]);
+  const Var q = class_distribution(input, target, o), p = ops::softmax_int(input, dims[0]);
   return (p * q.sum(dims) - q) * over_classes(g, input.sizes(), o.reduction);
 }
 TensorRef cross_entropy_index_backward_fused(Tensor& g, Tensor& input, Tensor& target, Tensor* weight,
@@ -134,7 +155,9 @@ TensorRef cross_entropy_index_backward_fused(Tensor& g, Tensor& input, Tensor& t
 TensorRef nll_loss_index_backward(Tensor& g, IntList input_sizes, Tensor& target, Tensor* weight, int64_t ignore_index,
                                   std::string_view reduction) {
   const Reduction r = kernels::parse_reduction("nll_loss", reduction, {}, {});
-  return Var(kernels::nll_slope(input_sizes, g.dtype(), target, weight, ignore_index, r)) *
+  const Classes classes(target, weight);
+  return Var(on_device_of(
+             g, kernels::nll_slope(input_sizes, g.dtype(), *classes.target, classes.weight.get(), ignore_index, r))) *
          over_classes(g, input_sizes, r);
 }
 
@@ -144,14 +167,14 @@ TensorRef embedding_backward(Tensor& g, Tensor& input, IntList weight_sizes, std
                              bool scale_grad_by_freq) {
   if (g.is_meta()) return empty(weight_sizes, g.dtype(), g.device());
   const int64_t flat[] = {input.numel()}, rows[] = {input.numel(), weight_sizes[1]};
-  TensorRef table = empty(weight_sizes, g.dtype()), index = ops::reshape(input, flat);
+  TensorRef table = empty(weight_sizes, g.dtype(), g.device()), index = ops::reshape(input, flat);
   fill_into(*table, Scalar(0));
   Var grads = Var(g).reshape(rows);
   if (padding_idx || scale_grad_by_freq) {
-    TensorRef shares =
-        kernels::embedding_shares(*index, weight_sizes[0], kernels::wrap_padding_idx(padding_idx, weight_sizes[0]),
-                                  scale_grad_by_freq, g.dtype());
-    grads = grads * Var(std::move(shares));
+    TensorRef shares = kernels::embedding_shares(*readable(*index), weight_sizes[0],
+                                                 kernels::wrap_padding_idx(padding_idx, weight_sizes[0]),
+                                                 scale_grad_by_freq, g.dtype());
+    grads = grads * Var(on_device_of(g, std::move(shares)));
   }
   return ops::index_add(*table, 0, *index, *grads);
 }

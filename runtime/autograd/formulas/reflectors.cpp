@@ -2,6 +2,7 @@
 #include "generated/formulas/linalg/reflectors.h"
 #include "generated/formulas/linalg/norms.h"
 #include "generated/ops/factory/fresh.h"
+#include "generated/ops/factory/ranges.h"
 #include "generated/ops/index/join.h"
 #include "generated/ops/linalg/norms.h"
 #include "generated/ops/linalg/reflectors.h"

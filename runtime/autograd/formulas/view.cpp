@@ -5,6 +5,7 @@
 #include "generated/formulas/view/parts.h"
 #include "generated/formulas/view/regroup.h"
 #include "generated/ops/factory/fresh.h"
+#include "generated/ops/factory/ranges.h"
 #include "generated/ops/index/join.h"
 #include "generated/ops/index/select.h"
 #include "generated/ops/pointwise/arith.h"

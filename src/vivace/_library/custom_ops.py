@@ -20,6 +20,8 @@ _DEVICE_KEYS = {
 
 def key_for_device(device_type):
     """The dispatch key of a device type."""
+    if device_type == _C._get_privateuse1_backend_name():
+        return "PrivateUse1"
     if device_type not in _DEVICE_KEYS:
         raise ValueError(f"vivace has no kernels for devices of type {device_type!r}")
     return _DEVICE_KEYS[device_type]

@@ -14,16 +14,17 @@ class DispatchKey(Enum):
     CUDA = "CUDA"
     Meta = "Meta"
     PrivateUse1 = "PrivateUse1"
+    ADInplaceOrView = "ADInplaceOrView"
     Autograd = "Autograd"
     AutogradCPU = "AutogradCPU"
     AutogradCUDA = "AutogradCUDA"
     AutogradMeta = "AutogradMeta"
     AutogradPrivateUse1 = "AutogradPrivateUse1"
     AutogradOther = "AutogradOther"
-    ADInplaceOrView = "ADInplaceOrView"
     AutocastCPU = "AutocastCPU"
     AutocastCUDA = "AutocastCUDA"
     AutocastXPU = "AutocastXPU"
+    AutocastPrivateUse1 = "AutocastPrivateUse1"
     BackendSelect = "BackendSelect"
     FuncTorchBatched = "FuncTorchBatched"
     Python = "Python"
@@ -34,8 +35,12 @@ class DispatchKey(Enum):
 
 # The native places of keys, as in runtime/dispatch/keys.h.
 BACKENDS = {"CPU": 0, "Meta": 1, "CUDA": 2, "PrivateUse1": 3}
-PLACES = {**BACKENDS, "Autograd": 8, "AutocastCPU": 12}
 FORWARD_AD = 14
+PLACES = {**BACKENDS, "Python": 6, "Autograd": 8, "AutocastCPU": 12}
+# Keys of autograd for tensors of one kind of device, by the devices' bits.
+AUTOGRAD_OF = {f"Autograd{name}": 1 << place for name, place in BACKENDS.items()}
+# Names that stand for another key here: autocast is one layer for all devices.
+PYTORCH_NAMES = dict.fromkeys(("Autocast", "AutocastCUDA", "AutocastXPU", "AutocastPrivateUse1"), "AutocastCPU")
 _WITHOUT = [key.name for key in DispatchKey if key.name not in PLACES and not key.name.startswith("Autograd")]
 _BITS = {
     **{key.name: 1 << PLACES["Autograd"] for key in DispatchKey if key.name.startswith("Autograd")},
@@ -64,7 +69,9 @@ class DispatchKeySet:
         return self.mask & 0xFFFFFFFF
 
     def has(self, key):
-        return bool(self.mask & _BITS[key.name])
+        of_device = AUTOGRAD_OF.get(key.name, 0)  # AutogradCPU is Autograd's bit, of tensors with the CPU's
+        devices = self.mask & ((1 << len(BACKENDS)) - 1)
+        return bool(self.mask & _BITS[key.name]) and (not of_device or not devices or bool(devices & of_device))
 
     def add(self, key):
         return DispatchKeySet.of_mask(self.mask | _BITS[key.name])
@@ -88,7 +95,9 @@ class DispatchKeySet:
         return hash(self.mask)
 
     def __repr__(self):
-        return f"DispatchKeySet({', '.join(key.name for key in DispatchKey if self.has(key))})"
+        names = [key.name for key in DispatchKey if self.has(key)]
+        exact = any(name in AUTOGRAD_OF for name in names) and self.mask & ((1 << len(BACKENDS)) - 1)
+        return f"DispatchKeySet({', '.join(n for n in names if not exact or n not in ('Autograd', 'AutogradOther'))})"
 
 
 class _ExcludeDispatchKeyGuard:

@@ -7,18 +7,21 @@ from typing import Any
 
 from vivace import _C
 from vivace._library import schema as schemas
-from vivace._library.keys import BACKENDS, FORWARD_AD, PLACES
+from vivace._library.keys import (
+    AUTOGRAD_OF,
+    BACKENDS,
+    FORWARD_AD,
+    PLACES,
+    PYTORCH_NAMES,
+    DispatchKey,
+    DispatchKeySet,
+)
 
 _ALIASES = ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
-_SAME = {
-    **dict.fromkeys(("AutogradCPU", "AutogradCUDA", "AutogradPrivateUse1", "AutogradMeta"), "Autograd"),
-    "Autocast": "AutocastCPU",
-}
 _WITHOUT = {
     "ADInplaceOrView": "versions and views are kept by the dispatcher itself",
     "BackendSelect": "a device argument selects the backend by itself",
     "FuncTorchBatched": "torch.library.register_vmap registers what an operator does in vmap",
-    "Python": "dispatch modes are not there yet",
 }
 
 
@@ -29,8 +32,8 @@ def fallthrough_kernel():
 
 def key_of(name):
     """PyTorch's name of a dispatch key, as kernels are kept by it."""
-    name = _SAME.get(name, name)
-    if name in PLACES or name in _ALIASES:
+    name = PYTORCH_NAMES.get(name, name)
+    if name in PLACES or name in _ALIASES or name in AUTOGRAD_OF:
         return name
     if name in _WITHOUT:
         raise NotImplementedError(f"vivace has no kernels for {name}: {_WITHOUT[name]}")
@@ -48,35 +51,60 @@ class Record:
 
     def find(self, key):
         """(function, how) for a native key; None: what the operator has by itself."""
-        names = (key, *_ALIASES) if key in BACKENDS else (key,)
-        for name in names:
-            if self.kernels.get(name):
-                return self.kernels[name][-1]
-        fallback = _fallbacks.get(key)
-        if fallback is None or has_own(self.qualname, key):
+        if self.kernels.get(key):
+            return self.kernels[key][-1]
+        built_in = self.schema is None
+        composite = built_in and _C._is_composite(self.qualname)
+        if key in BACKENDS and (composite or not has_own(self.qualname, key)):
+            for name in _ALIASES:
+                if self.kernels.get(name):
+                    return self.kernels[name][-1]
+        if key == "PrivateUse1" and built_in:
+            return None  # what can't be derived goes to the fallback natively
+        if (composite and (key in BACKENDS or key == "Autograd")) or has_own(self.qualname, key):
             return None
-        if fallback is fallthrough_kernel:
-            return (None, "fallthrough")
-        return (_bound(fallback, self.qualname), "kernel")
+        return _for_operator(_fallbacks.get(key), self.qualname)
+
+    def _find_autograd(self):
+        """The same for autograd, where kernels may be for tensors of one kind of device."""
+        own = {mask: self.kernels[name][-1] for name, mask in AUTOGRAD_OF.items() if self.kernels.get(name)}
+        general = self.find("Autograd")
+        if not own:
+            return general
+        from vivace._ops import overload
+
+        op = overload(self.qualname)
+
+        def by_device(keys, *args, **kwargs):
+            function, how = next((found for mask, found in own.items() if keys & mask), general or (None, "original"))
+            if how == "original" and has_own(self.qualname, "Autograd"):
+                return op._call_original(keys, *args, **kwargs)
+            if function is None:
+                return op._redispatch(keys & ((1 << PLACES["Autograd"]) - 1), *args, **kwargs)
+            return function(keys, *args, **kwargs) if how == "keyset" else function(*args, **kwargs)
+
+        return by_device, "keyset"
 
     def resolve(self):
         """Writes the native table."""
         if not self.exists:
             return
         for key, number in PLACES.items():
-            function, how = self.find(key) or (None, "original")
-            _C._set_kernel(self.qualname, number, function, how)
+            found = self._find_autograd() if key == "Autograd" else self.find(key)
+            function, how = found or (None, "original")
+            of_device = key == "PrivateUse1" and bool(self.kernels.get(key))
+            _C._set_kernel(self.qualname, number, function, how, of_device)
         if self.schema is not None:
             how = "fallthrough" if self._passes_tangents() else "original"
-            _C._set_kernel(self.qualname, FORWARD_AD, None, how)
+            _C._set_kernel(self.qualname, FORWARD_AD, None, how, False)
 
     def _passes_tangents(self):
         """Whether what its kernel calls sees tangents: it is made of operators, or has a kernel for Autograd that does
         more than to record. Others refuse forward mode.
         """
-        autograd = self.kernels.get("Autograd")
-        if autograd:
-            return autograd[-1][1] != "record"
+        for name in ("Autograd", *AUTOGRAD_OF):
+            if self.kernels.get(name):
+                return self.kernels[name][-1][1] != "record"
         used = next((name for name in ("CPU", *_ALIASES) if self.kernels.get(name)), None)
         return used == "CompositeImplicitAutograd"
 
@@ -87,13 +115,25 @@ vmap_rules: dict[str, Any] = {}  # by full name
 _catalogue: dict[str, list[str]] = {}
 
 
-def _bound(fallback, qualname):
+def _for_operator(fallback, qualname):
+    """(function, how) of a fallback, for one operator."""
+    if fallback is None:
+        return None
+    function, how = fallback
+    if how == "fallthrough":
+        return fallback
+
     def kernel(*args, **kwargs):
         from vivace._ops import overload
 
-        return fallback(overload(qualname), *args, **kwargs)
+        return function(overload(qualname), *args, **kwargs)
 
-    return kernel
+    def kernel_with_keys(keys, *args, **kwargs):
+        from vivace._ops import overload
+
+        return function(DispatchKeySet.of_mask(keys), overload(qualname), *args, **kwargs)
+
+    return (kernel_with_keys if how == "keyset" else kernel), how
 
 
 def catalogue():
@@ -124,6 +164,23 @@ def overloads(namespace, name):
         if record.exists and record.schema is not None and qualname.partition(".")[0] == prefix:
             found.append(qualname.partition(".")[2])
     return found
+
+
+def has_fallback(key):
+    """Whether a fallback was registered for a key."""
+    return key in _fallbacks
+
+
+def all_names():
+    """Full names of all operators."""
+    built_in = [f"aten::{name}" + (f".{o}" if o else "") for name, found in catalogue().items() for o in found]
+    return built_in + [q for q, known in _records.items() if known.exists and known.schema is not None]
+
+
+def schema_text(qualname):
+    """An operator's signature."""
+    found = record(qualname)
+    return str(found.schema) if found.schema is not None else f"aten::{_C._operator_schema(qualname)}"
 
 
 def names(namespace):
@@ -206,7 +263,7 @@ def has_own(qualname, key):
     return _C._has_kernel(qualname, PLACES[key])
 
 
-def fallback(key, function):
+def fallback(key, function, how="kernel"):
     """Registers a kernel for all operators without one for this key; what takes it back."""
     before = _fallbacks.get(key)
 
@@ -215,13 +272,26 @@ def fallback(key, function):
             _fallbacks.pop(key, None)
         else:
             _fallbacks[key] = value
-        for name, overloads in catalogue().items():
-            for overload in overloads:
-                qualname = f"aten::{name}" + (f".{overload}" if overload else "")
-                if not has_own(qualname, key):
-                    record(qualname)
+        if key == "PrivateUse1":
+            _C._set_backend_fallback(_native_fallback(value))
+        else:
+            for name, overloads in catalogue().items():
+                for overload in overloads:
+                    qualname = f"aten::{name}" + (f".{overload}" if overload else "")
+                    if not has_own(qualname, key):
+                        record(qualname)
         for known in list(_records.values()):
             known.resolve()
 
-    put(function)
+    put((None, "fallthrough") if function is fallthrough_kernel else (function, how))
     return lambda: put(before)
+
+
+def _native_fallback(value):
+    """What the private backend's operators without a kernel call: nothing stands below it that could take over."""
+    if value is None or value[1] == "fallthrough":
+        return None
+    function, how = value
+    if how != "keyset":
+        return function
+    return lambda op, *args, **kwargs: function(DispatchKeySet(DispatchKey.PrivateUse1), op, *args, **kwargs)

@@ -1,11 +1,13 @@
-"""Steps that autograd records, for differentiable=True: made of operators, and state is replaced, never written to."""
+"""Steps made of operators, where autograd records them (differentiable=True) or the native step can't read the memory:
+state is replaced, never written to.
+"""
 
 import vivace
 
 
 def step(optimizer, group, update):
     """`update(p, grad, state, group)` for each parameter that has a gradient."""
-    with vivace.enable_grad():
+    with vivace.set_grad_enabled(bool(group.get("differentiable"))):
         for p in group["params"]:
             if p.grad is not None:
                 update(p, -p.grad if group["maximize"] else p.grad, optimizer.state[p], group)
@@ -21,7 +23,7 @@ def sgd(p, grad, state, group):
         grad = grad + p * group["weight_decay"]
     if group["momentum"] != 0:
         buffer = state.get("momentum_buffer")
-        buffer = grad if buffer is None else buffer * group["momentum"] + grad * (1 - group["dampening"])
+        buffer = grad.clone() if buffer is None else buffer * group["momentum"] + grad * (1 - group["dampening"])
         state["momentum_buffer"] = buffer
         grad = grad + buffer * group["momentum"] if group["nesterov"] else buffer
     p.sub_(grad * group["lr"])

@@ -12,8 +12,8 @@ class _Plan:
     """The parameters that have state, and that state by kind; `waiting` ones have had no gradient yet."""
 
     __slots__ = (
-        "changes", "exp_avg_sqs", "exp_avgs", "max_exp_avg_sqs", "option", "params", "running", "state", "steps",
-        "waiting",
+        "changes", "exp_avg_sqs", "exp_avgs", "max_exp_avg_sqs", "native", "option", "params", "running", "state",
+        "steps", "waiting",
     )  # fmt: skip
 
 
@@ -72,6 +72,9 @@ class Adam(Optimizer):
                 _recorded.step(self, group, _recorded.adam)
                 continue
             plan = self._plan_of(number, group, self._build_plan, group["amsgrad"])
+            if not plan.native:
+                _recorded.step(self, group, _recorded.adam)
+                continue
             beta1, beta2 = group["betas"]
             vivace._fused_adam_(
                 plan.running,

@@ -1,7 +1,7 @@
 """Optimizer: parameter groups, state, saving and loading, hooks; and two ways to write a step.
 
-Native optimizers make one native call a group, from lists that stay valid until parameters or state change. The others
-update one parameter after the other with tensor operators.
+Native optimizers make one native call a group, from lists that stay valid until parameters or state change. The others,
+and these where a parameter's memory can't be read, update one parameter after the other with tensor operators.
 """
 
 from collections import OrderedDict
@@ -195,6 +195,7 @@ class Optimizer:
         plan = plans[number] = build(group, state, option)
         plan.option, plan.state, plan.changes = option, state, state.changes[0]
         plan.params = list(group["params"])
+        plan.native = all(map(vivace._C._has_plain_memory, plan.params))
         return plan
 
     # ---- hooks

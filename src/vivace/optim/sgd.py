@@ -11,7 +11,7 @@ __all__ = ["SGD"]
 class _Plan:
     """The parameters that have a gradient or a momentum buffer; `fresh` ones take their first step."""
 
-    __slots__ = ("buffers", "changes", "fresh", "option", "params", "running", "state", "waiting")
+    __slots__ = ("buffers", "changes", "fresh", "native", "option", "params", "running", "state", "waiting")
 
 
 class SGD(Optimizer):
@@ -62,6 +62,9 @@ class SGD(Optimizer):
                 _recorded.step(self, group, _recorded.sgd)
                 continue
             plan = self._plan_of(number, group, self._build_plan, group["momentum"] != 0)
+            if not plan.native:
+                _recorded.step(self, group, _recorded.sgd)
+                continue
             options = {
                 "lr": float(group["lr"]),
                 "momentum": group["momentum"],

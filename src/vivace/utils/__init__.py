@@ -1,6 +1,11 @@
 """torch.utils: what is not mathematics. Submodules load when they are first used."""
 
-from vivace._lazy import submodule
+from vivace._lazy import lazy_function, submodule
+
+generate_methods_for_privateuse1_backend = lazy_function(
+    "vivace.utils.backend_registration", "generate_methods_for_privateuse1_backend"
+)
+rename_privateuse1_backend = lazy_function("vivace.utils.backend_registration", "rename_privateuse1_backend")
 
 
 def __getattr__(name):

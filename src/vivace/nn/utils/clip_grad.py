@@ -56,6 +56,10 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
             warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     if error_if_nonfinite:
         get_total_norm([p.grad for p in parameters if p.grad is not None], norm_type, True)
+    if not all(map(vivace._C._has_plain_memory, parameters)):
+        total_norm = get_total_norm([p.grad for p in parameters if p.grad is not None], norm_type)
+        clip_grads_with_norm_(parameters, max_norm, total_norm)
+        return total_norm
     return vivace._fused_clip_grad_norm_(parameters, float(max_norm), float(norm_type))
 
 
