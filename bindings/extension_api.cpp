@@ -111,8 +111,9 @@ Object* make_kernel(abi::KernelFunction function, void* context, const char* sig
 
 int32_t set_mode(abi::Mode mode, int32_t on) {
   if (mode == abi::Mode::Grad) return std::exchange(tls.grad_mode, on != 0);
-  const bool before = tls.exclude & bit(Key::Autograd);
-  tls.exclude = on ? tls.exclude | bit(Key::Autograd) : tls.exclude & ~bit(Key::Autograd);
+  const KeySet key = bit(mode == abi::Mode::BelowAutograd ? Key::Autograd : Key::Autocast);
+  const bool before = tls.exclude & key;
+  tls.exclude = on ? tls.exclude | key : tls.exclude & ~key;
   return before;
 }
 

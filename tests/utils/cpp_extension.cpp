@@ -191,6 +191,11 @@ struct Square : torch::autograd::Function<Square> {
 };
 torch::Tensor square_autograd(const torch::Tensor& x) { return Square::apply(x); }
 
+torch::Tensor square_autocast(const torch::Tensor& x) {
+  c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::Autocast);
+  return call_square(at::autocast::cached_cast(at::kBFloat16, x));
+}
+
 /// Whether vivace has the operator that the generated headers name.
 void find(const std::string& qualname, const std::string& signature) {
   if (!vivace::api().find_operator(qualname.c_str(), signature.c_str())) throw vivace::PythonError();
@@ -218,6 +223,7 @@ TORCH_LIBRARY_IMPL(vivace_test, CPU, m) {
   m.impl("square", &square);
 }
 TORCH_LIBRARY_IMPL(vivace_test, Autograd, m) { m.impl("square", &square_autograd); }
+TORCH_LIBRARY_IMPL(vivace_test, Autocast, m) { m.impl("square", &square_autocast); }
 static auto registry = torch::RegisterOperators().op("vivace_test::older", [](torch::Tensor x) { return x + 1; });
 TORCH_LIBRARY_IMPL(vivace_test, Meta, m) { m.impl("muladd", TORCH_FN(meta)); }
 

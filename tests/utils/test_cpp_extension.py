@@ -61,6 +61,12 @@ def test_parts_are_written(module: Any, extension: Any) -> None:
     assert x.tolist() == [[6, 6], [8, 1], [8, 1]]
 
 
+def test_tensors_without_memory(module: Any, extension: Any) -> None:
+    assert extension.twice(module.ones(0, 2)).shape == (0, 2)
+    with pytest.raises(RuntimeError, match="Cannot access data pointer of Tensor .* on the device 'meta'"):
+        extension.twice(module.ones(2, 2, device="meta"))
+
+
 def test_tensors_of_values_and_over_memory(extension: Any) -> None:
     assert extension.of_values().tolist() == [2.5, 4.5]
     assert extension.borrowed_memory()
@@ -211,13 +217,39 @@ def test_kinds_of_operators(module: Any, extension: Any) -> None:
     assert kernel.call_boxed(module._C.DispatchKeySet(), x, x, c=1.0).tolist() == [50, 50]
 
 
-def test_kernel_for_autograd(module: Any, extension: Any) -> None:
+def test_names_of_the_stable_part(module: Any, folder: Path) -> None:
+    source = """
+    #include <torch/csrc/stable/library.h>
+    #include <torch/csrc/stable/ops.h>
+    #include <torch/csrc/stable/tensor.h>
+    #include <torch/headeronly/core/ScalarType.h>
+    torch::stable::Tensor negated(const torch::stable::Tensor& x) {
+      STD_TORCH_CHECK(x.scalar_type() == torch::headeronly::ScalarType::Float);
+      torch::stable::Tensor from = torch::stable::contiguous(x), result = torch::stable::empty_like(from);
+      const float* in = from.const_data_ptr<float>();
+      float* out = result.mutable_data_ptr<float>();
+      for (int64_t i = 0; i < x.numel(); ++i) out[i] = -in[i];
+      return result;
+    }
+    STABLE_TORCH_LIBRARY(vivace_test_stable, m) { m.def("negated(Tensor x) -> Tensor"); }
+    STABLE_TORCH_LIBRARY_IMPL(vivace_test_stable, CPU, m) { m.impl("negated", TORCH_BOX(&negated)); }
+    """
+    module.utils.cpp_extension.load_inline(
+        "stable_tests", source, build_directory=folder, is_python_module=False, no_implicit_headers=True
+    )
+    assert module.ops.vivace_test_stable.negated(module.ones(2)).tolist() == [-1, -1]
+
+
+def test_kernels_for_autograd_and_autocast(module: Any, extension: Any) -> None:
     x = module.tensor([3.0], requires_grad=True)
     y = module.ops.vivace_test.square(x)
     y.backward()
     assert type(y.grad_fn).__name__ == "SquareBackward" and x.grad.item() == 6
     assert module.ops.vivace_test.square(x.detach()).item() == 9
     assert module.ops.vivace_test.older(x).item() == 4
+    with module.autocast("cpu"):
+        assert module.ops.vivace_test.square(x).dtype is module.bfloat16
+    assert module.ops.vivace_test.square(x).dtype is module.float32
 
 
 def test_headers_name_operators_that_exist(module: Any, extension: Any) -> None:

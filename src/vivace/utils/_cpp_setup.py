@@ -39,7 +39,10 @@ class BuildExtension(build_ext):
         flags = list(given.get("cxx", ())) if isinstance(given, dict) else list(given or ())
         if not any(flag.startswith("-std=") for flag in flags):
             flags.append(STANDARD)
-        made.extra_compile_args = [f"-DTORCH_EXTENSION_NAME={extension.name.rpartition('.')[2]}", *flags]
+        headers = include_paths()  # as a system's, so that the extension's flags give no warnings about them
+        made.include_dirs = [path for path in extension.include_dirs if path not in headers]
+        name = extension.name.rpartition(".")[2]
+        made.extra_compile_args = [*(f"-isystem{path}" for path in headers), f"-DTORCH_EXTENSION_NAME={name}", *flags]
         super().build_extension(made)
 
     def get_ext_filename(self, ext_name):

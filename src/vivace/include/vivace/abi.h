@@ -94,6 +94,7 @@ struct Geometry {
 enum class Mode : uint8_t {
   Grad,           // operators are recorded
   BelowAutograd,  // operators skip autograd
+  BelowAutocast,  // and autocast
 };
 
 struct Operator;  // one of vivace's; never freed

@@ -20,6 +20,31 @@ class ModeGuard {
 
 }  // namespace vivace
 
+namespace c10 {
+
+enum class DispatchKey { Autograd, AutogradCPU, Autocast, AutocastCPU };
+
+namespace impl {
+
+/// Hides a layer of the dispatcher from the operators that a kernel of that layer calls.
+class ExcludeDispatchKeyGuard {
+ public:
+  explicit ExcludeDispatchKeyGuard(DispatchKey key)
+      : mode_(key <= DispatchKey::AutogradCPU ? Mode::BelowAutograd : Mode::BelowAutocast),
+        before_(vivace::api().set_mode(mode_, true)) {}
+  ~ExcludeDispatchKeyGuard() { vivace::api().set_mode(mode_, before_); }
+  ExcludeDispatchKeyGuard(const ExcludeDispatchKeyGuard&) = delete;
+  ExcludeDispatchKeyGuard& operator=(const ExcludeDispatchKeyGuard&) = delete;
+
+ private:
+  using Mode = vivace::abi::Mode;
+  Mode mode_;
+  int32_t before_;
+};
+
+}  // namespace impl
+}  // namespace c10
+
 namespace at {
 
 /// Whether operators are recorded.
@@ -34,6 +59,13 @@ struct AutoDispatchBelowAutograd : vivace::ModeGuard<vivace::abi::Mode::BelowAut
   AutoDispatchBelowAutograd() : ModeGuard(true) {}
 };
 using AutoDispatchBelowADInplaceOrView = AutoDispatchBelowAutograd;
+
+/// For kernels of autocast: the tensor in the dtype that the operator shall have.
+namespace autocast {
+inline Tensor cached_cast(ScalarType dtype, const Tensor& t, DeviceType = kCPU) {
+  return t.is_floating_point() && t.scalar_type() != kDouble ? t.to(dtype) : t;
+}
+}  // namespace autocast
 
 struct GradMode {
   static void set_enabled(bool on) { vivace::api().set_mode(vivace::abi::Mode::Grad, on); }

@@ -85,6 +85,7 @@ class Tensor {
     return {g.device_type, g.device_index};
   }
   DeviceIndex get_device() const { return device().index(); }
+  int32_t get_device_index() const { return get_device(); }
   Layout layout() const { return kStrided; }
   TensorOptions options() const { return TensorOptions(scalar_type()).device(device()); }
   bool is_cpu() const { return device().is_cpu(); }
@@ -101,14 +102,14 @@ class Tensor {
 
   // ---- data; writes to it are not seen by autograd
 
-  void* data_ptr() const { return geometry().data; }
+  void* data_ptr() const { return memory(geometry()); }
   void* mutable_data_ptr() const { return data_ptr(); }
   const void* const_data_ptr() const { return data_ptr(); }
   template <class T>
   T* data_ptr() const {
     const auto g = geometry();
     check_type<T>(g.dtype);
-    return static_cast<T*>(g.data);
+    return static_cast<T*>(memory(g));
   }
   template <class T>
   T* mutable_data_ptr() const {
@@ -130,8 +131,7 @@ class Tensor {
     const auto g = geometry();
     check_type<T>(g.dtype);
     TORCH_CHECK(size_t(g.ndim) == N, "TensorAccessor expected ", N, " dims but tensor has ", g.ndim);
-    TORCH_CHECK(g.data || g.numel == 0, "a tensor on the device '", device(), "' has no elements to access");
-    return {static_cast<T*>(g.data), g.sizes, g.strides};
+    return {static_cast<T*>(memory(g)), g.sizes, g.strides};
   }
 
   // ---- values
@@ -182,6 +182,11 @@ class Tensor {
     TORCH_CHECK_INDEX(d >= -n && d < n, "Dimension out of range (expected to be in range of [", -n, ", ", n - 1,
                       "], but got ", d, ")");
     return size_t(d < 0 ? d + n : d);
+  }
+  void* memory(const vivace::abi::Geometry& g) const {
+    TORCH_CHECK(g.data || g.numel == 0, "Cannot access data pointer of Tensor that doesn't have storage: it is on the ",
+                "device '", device(), "', or of a class that wraps other tensors");
+    return g.data;
   }
   template <class T>
   static void check_type(ScalarType t) {

@@ -1,0 +1,3 @@
+// PyTorch's name of the same.
+#pragma once
+#include <vivace/stable.h>
