@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "generated/ops/factory/convert.h"
+#include "generated/ops/factory/fresh.h"
 #include "generated/ops/view/regroup.h"
 #include "runtime/autograd/explain.h"
 #include "runtime/autograd/formulas/view.h"
@@ -146,7 +147,8 @@ void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs nee
   const Geometry base = saved_geometry(node, 0), view = saved_geometry(node, kGeometrySaves);
   Node& function = *reinterpret_cast<Node*>(node.saved()[kFunction].object);
   Tensor& g = *grads[0];
-  TensorRef whole = empty_strided(base.sizes, base.strides, g.dtype(), g.device());
+  TensorRef whole = is_foreign(g.keys) ? ops::new_empty_strided(g, base.sizes, base.strides)
+                                       : empty_strided(base.sizes, base.strides, g.dtype(), g.device());
   ops::copy_(*whole, g, false);
   TensorRef slice;
   {

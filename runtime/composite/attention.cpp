@@ -15,6 +15,7 @@
 #include "generated/ops/reduce/truth.h"
 #include "generated/ops/view/dims.h"
 #include "runtime/dispatch/keys.h"
+#include "runtime/vmap/batched.h"
 
 namespace vivace::composite {
 namespace {
@@ -88,7 +89,7 @@ TensorRef scaled_dot_product_attention(Tensor& query, Tensor& key, Tensor& value
                     key.sizes()[0] == value.sizes()[0] && key.sizes()[1] == value.sizes()[1] &&
                     (enable_gqa || query.sizes()[1] == key.sizes()[1]) && is_floating(query.dtype()) &&
                     query.sizes()[3] == key.sizes()[3] && key.sizes()[2] == value.sizes()[2];
-  if (fits && dropout_p == 0 && !(mask && (mask->requires_grad() || mask->dim() > 4)))
+  if (fits && dropout_p == 0 && !(mask && (base_of(*mask).requires_grad() || mask->dim() > 4)))
     return ops::attention(query, key, value, mask.get(), is_causal, factor);
   return by_formula(query, key, value, mask.get(), dropout_p, is_causal, factor, enable_gqa);
 }

@@ -93,7 +93,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> native_layer_norm(Tensor& input, Int
   TensorRef out = ops::layer_norm(input, normalized_shape, weight, bias, eps);
   Dims dims;
   for (int64_t d = input.dim() - int64_t(normalized_shape.size()); d < input.dim(); ++d) dims.push(d);
-  auto [mean, rstd] = moments_of(*alias(input), dims, true, eps);  // PyTorch gives these no gradient
+  auto [mean, rstd] = moments_of(*ops::detach(input), dims, true, eps);  // PyTorch gives these no gradient
   return {std::move(out), std::move(mean), std::move(rstd)};
 }
 
@@ -113,11 +113,13 @@ std::tuple<TensorRef, TensorRef, TensorRef> native_batch_norm(Tensor& input, Ten
   if (!training) return {std::move(out), empty({0}, saved, input.device()), empty({0}, saved, input.device())};
   Dims others({0});
   for (int64_t d = 2; d < input.dim(); ++d) others.push(d);
-  const TensorRef wide = to_dtype(*alias(input), is_half(input.dtype()) ? DType::Float32 : input.dtype());
+  const TensorRef plain = ops::detach(input);
+  const TensorRef wide = is_half(input.dtype()) ? ops::_to_copy(*plain, DType::Float32) : plain;
   const Scalar no_correction(0);
   const auto [var, mean] = ops::var_mean_correction(*wide, IntList(others), &no_correction, false);
   const TensorRef inverse = ops::rsqrt(*ops::add_Scalar(*var, Scalar(eps)));
-  return {std::move(out), to_dtype(*mean, saved), to_dtype(*inverse, saved)};
+  auto as_saved = [&](const TensorRef& t) { return t->dtype() == saved ? t : ops::_to_copy(*t, saved); };
+  return {std::move(out), as_saved(mean), as_saved(inverse)};
 }
 
 TensorRef instance_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias,

@@ -20,6 +20,7 @@
 #include "generated/ops/reduce/sums.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/kernels/lapack.h"
 
 namespace vivace::composite {
@@ -155,7 +156,7 @@ Tolerance tolerance_of(Tensor* atol, Tensor* rtol, const char* name) {
 /// The sizes of singular values, of Hermitian matrices by their eigenvalues; no gradient. Values that are found beside
 /// vectors differ from those found alone in the last bits.
 TensorRef sizes_of_values(Tensor& A, bool hermitian, bool vectors) {
-  const TensorRef plain = vivace::alias(A);
+  const TensorRef plain = ops::detach(A);
   if (hermitian) return ops::abs(*std::get<0>(ops::linalg_eigh(*plain, "L", vectors)));
   return std::get<1>(ops::linalg_svd(*plain, false, vectors));
 }

@@ -8,11 +8,13 @@
 
 #include "runtime/autograd/layers.h"
 #include "runtime/dispatch/op.h"
+#include "runtime/vmap/batched.h"
 
 namespace vivace::composite {
 namespace {
 
-bool is_recorded(const Tensor& t) {
+bool is_recorded(Tensor& given) {
+  const Tensor& t = base_of(given);  // of samples, the physical tensor
   return (tls.grad_mode && t.requires_grad()) || (t.keys & bit(Key::ForwardAD) & ~tls.exclude);
 }
 

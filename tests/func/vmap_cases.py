@@ -105,6 +105,55 @@ def check(entry: Entry, number: int, what: str) -> Counter[str]:
     return found
 
 
+def number_of(outs: list[Any]) -> Any:
+    """One number that depends on all of what a call gives."""
+    found = [o.abs() if o.is_complex() else o for o in outs if o.is_floating_point() or o.is_complex()]
+    return sum((o * o.cos()).sum() for o in found)
+
+
+def check_gradients(entry: Entry, number: int, what: str) -> bool:
+    """grad in vmap, and vmap over the vectors of vjp, against loops; False if there is nothing to differentiate."""
+    import vivace
+
+    call = make(vivace, entry, number)
+    at = tuple(i for i, t in enumerate(call.tensors) if t.is_floating_point())
+    if not at or any(t.is_complex() for t in call.tensors) or "strided" in entry.name:
+        return False
+
+    def run(*tensors: Any) -> list[Any]:
+        return [o for o in outputs(vivace, with_tensors(call, list(tensors))()) if isinstance(o, vivace.Tensor)]
+
+    def direct(*tensors: Any) -> Any:
+        return number_of(run(*tensors))
+
+    def real(*tensors: Any) -> tuple[Any, ...]:
+        full = list(call.tensors)
+        for i, t in zip(at, tensors, strict=True):
+            full[i] = t
+        return tuple(o for o in run(*full) if o.is_floating_point())
+
+    given = batches(call, [0] * len(call.tensors))
+    gradient = vivace.func.grad(direct, at)
+    try:
+        want = [gradient(*[t[k] for t in given]) for k in range(SIZE)]
+    except Exception:
+        return False
+    assert_samples(vivace.vmap(gradient)(*given), want, f"{what} gradient")
+    inputs = [call.tensors[i] for i in at]
+    if real(*inputs):
+        found, pull = vivace.func.vjp(real, *inputs)
+        vectors = [vivace.stack([vivace.ones_like(o), o.cos()]) for o in found]
+        want = [pull(tuple(v[k] for v in vectors)) for k in range(SIZE)]
+        assert_samples(vivace.vmap(lambda *v: pull(v))(*vectors), want, f"{what} vjp")
+    return True
+
+
+def assert_samples(got: Any, want: list[Any], what: str) -> None:
+    for g, *column in zip(got, *want, strict=True):
+        for k, w in enumerate(column):
+            assert_close(array(g[k]), array(w), dtype_of(g), what, 20.0)
+
+
 def against(entry: Entry, number: int, torch: Any) -> str:
     """How vmap compares with PyTorch's for all variants of a sample: "same", "differs", "both refuse", ..."""
     import vivace

@@ -1,6 +1,7 @@
 """Indices: a batch of them picks in each sample."""
 
 import vivace
+from vivace.func._rules.refused import refuse_dynamic
 from vivace.func._rules.table import decomposed, rule
 
 
@@ -178,6 +179,15 @@ def put(info, in_dims, self, index, source, accumulate=False):
     return out.view(-1, *shape), 0
 
 
+@rule("masked_select")
+def masked_select(info, in_dims, self, mask):
+    if in_dims[1] is not None:
+        refuse_dynamic("masked_select")
+    shape = vivace.broadcast_shapes(self.shape[1:], mask.shape)
+    self = self.view(self.shape[0], *[1] * (len(shape) + 1 - self.dim()), *self.shape[1:])
+    return self.expand(-1, *shape)[(slice(None), mask.expand(shape))], 0
+
+
 @decomposed("masked_scatter")
 def masked_scatter(self, mask, source):
     mask = mask.expand(self.shape)
@@ -187,13 +197,19 @@ def masked_scatter(self, mask, source):
 
 
 @rule("embedding")
-def embedding(info, in_dims, input, weight, padding_idx=None, max_norm=None, *rest):
-    if max_norm is not None:
+def embedding(
+    info, in_dims, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, by_count=False, sparse=False
+):
+    if max_norm is not None or sparse:
         return NotImplemented
     weight = weight.flatten(0, 1)
     rows = weight.shape[0] // info.batch_size
     index = _expanded(input, in_dims[0], info.batch_size)
     out = weight[index + rows * _rows(info.batch_size, index.dim() - 1)]
+    if by_count:  # the same numbers, with gradients that are divided by how often a sample asks for the row
+        flat = index.flatten(1)
+        count = (flat.unsqueeze(2) == flat.unsqueeze(1)).sum(2).view(index.shape)
+        out = out.detach() + (out - out.detach()) / count.unsqueeze(-1)
     if padding_idx is not None:
         padding = (index == padding_idx % rows).unsqueeze(-1)
         out = out.detach().where(padding, out)

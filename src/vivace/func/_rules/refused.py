@@ -12,16 +12,21 @@ def item(self):
     )
 
 
+def refuse_dynamic(name):
+    """Raises for an operator whose result has sizes that depend on values."""
+    raise RuntimeError(
+        "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+        f"aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+    )
+
+
 def _dynamic(name):
     @decomposed(name)
     def refuse(*args, **kwargs):
-        raise RuntimeError(
-            "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
-            f"aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
-        )
+        refuse_dynamic(name)
 
 
-for _name in ("nonzero", "masked_select", "_unique", "_unique_consecutive", "bincount", "repeat_interleave.Tensor"):
+for _name in ("nonzero", "_unique", "_unique_consecutive", "bincount", "repeat_interleave.Tensor"):
     _dynamic(_name)
 
 

@@ -80,6 +80,16 @@ def unfold(info, in_dims, self, dimension, size, step):
     return self.unfold(dimension % rank + 1, size, step), 0
 
 
+_unfold_backward = overload("aten::unfold_backward")
+
+
+@rule("unfold_backward")
+def unfold_backward(info, in_dims, self, input_sizes, dim, size, step):
+    if not input_sizes:
+        return self.flatten(1).sum(1), 0
+    return _unfold_backward(self, (info.batch_size, *input_sizes), dim % len(input_sizes) + 1, size, step), 0
+
+
 @rule("as_strided_scatter")
 def as_strided_scatter(info, in_dims, self, src, size, stride, storage_offset=None):
     offset = (storage_offset or 0) if in_dims[0] is not None else (storage_offset or self.storage_offset())
