@@ -12,6 +12,7 @@
 #include "generated/ops/view/regroup.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
+#include "runtime/autograd/tangent.h"
 #include "runtime/autograd/view.h"
 #include "runtime/core/foreign_memory.h"
 #include "runtime/dispatch/keys.h"
@@ -255,6 +256,7 @@ TensorRef moved_into(TensorRef t, PyTypeObject* type) {
   std::swap_ranges(from + sizeof(Object), from + sizeof(Tensor), to + sizeof(Object));
   if (fresh->dims_ == t->inline_dims_) fresh->dims_ = fresh->inline_dims_;
   t->dims_ = t->inline_dims_;
+  take_over_tangents(*fresh);
   fresh->keys |= class_keys(type);
   return fresh;
 }

@@ -191,10 +191,13 @@ template <class Takes>
 void add_transposed(const Op& op, const NodeInfo& info, const DualArguments& given, std::span<Tensor* const> outputs,
                     std::span<TensorRef> sums, Takes&& takes) {
   Needs needs = 0;
+  bool any = false;
   for_each_tangent(info, given, [&](int edge, int i, const Tensor& t) {
-    if (takes(i) && edge < 64 && t.numel()) needs |= Needs(1) << edge;
+    if (!takes(i) || !t.numel()) return;
+    any = true;
+    if (edge < 64) needs |= Needs(1) << edge;
   });
-  if (!needs) return;
+  if (!any) return;
   const StateGuard state;
   const bool recording = tls.grad_mode && given.keys() & bit(Key::Autograd);
   tls.exclude &= ~bit(Key::Autograd);

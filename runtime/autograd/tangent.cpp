@@ -115,6 +115,10 @@ void set_tangent(Tensor& t, Tensor& tangent, int level) {
   attach(t, *copy, level);
 }
 
+void take_over_tangents(Tensor& t) {
+  for (Tangent* x = t.extra ? t.extra->tangents : nullptr; x; x = x->outer) x->owner = &t;
+}
+
 void drop_tangents(Tensor& t) {
   if (t.extra) detach_inner(t, 0);
 }

@@ -30,6 +30,8 @@ uint64_t levels_of(const Tensor& t);
 Tensor* tangent_of(const Tensor& t, int level);
 /// Gives t, which has none at the level, a tangent of its sizes; one that is laid out otherwise is copied.
 void set_tangent(Tensor& t, Tensor& tangent, int level);
+/// Says that t carries the tangents in its extra part, which was another tensor's.
+void take_over_tangents(Tensor& t);
 /// Takes all tangents from t.
 void drop_tangents(Tensor& t);
 

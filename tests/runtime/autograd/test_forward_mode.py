@@ -173,6 +173,17 @@ def test_views(level):
     assert tangent(primal) is None and tangent(primal * 2) is None
 
 
+def test_subclasses(level):
+    class Named(torch.Tensor):
+        pass
+
+    made = dual().as_subclass(Named)
+    result = made * 2
+    del made
+    gc.collect()
+    assert type(result) is Named and values(result) == (2 * T).tolist()
+
+
 def test_as_strided_reaches_beyond_its_tensor(level):
     part = torch.arange(10.0)[4:]
     d = make_dual(part, part.clone())
