@@ -9,6 +9,7 @@ import pytest
 import vivace as torch
 from vivace import _C
 from vivace.profiler import ProfilerAction, ProfilerActivity, _ExperimentalConfig, profile, record_function, schedule
+from vivace.utils._python_dispatch import TorchDispatchMode
 
 
 def names(profiler):
@@ -318,6 +319,18 @@ def test_the_older_profiler():
         pass
     with pytest.raises(RuntimeError, match="NVTX is not available"), older.emit_nvtx():
         pass
+
+
+def test_an_operator_that_a_mode_calls_again_counts_once():
+    class Again(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    a = torch.ones(2)
+    with Again(), Again(), profile(profile_memory=True) as profiler:
+        kept = torch.stack([a.exp(), a])
+    assert [e for e in tree(profiler.events()) if e != ["[memory]"]] == [["aten::exp"], ["aten::stack"]]
+    assert {e.name: e.cpu_memory_usage for e in profiler.events()}["aten::stack"] == kept.nbytes
 
 
 def test_many_events():

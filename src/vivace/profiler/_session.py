@@ -24,6 +24,25 @@ def _time_optimizers():
         optimizer._run_hooks_in_steps()
 
 
+def _without_repeats(events):
+    """Leaves out an operator that does nothing but call itself again, as a mode or a transform makes it do."""
+    kept = []
+    for event in events:
+        parent = event.cpu_parent
+        if (
+            event.kind == OPERATOR
+            and parent is not None
+            and (parent.kind, parent.name) == (OPERATOR, event.name)
+            and len(parent.cpu_children) == 1
+        ):
+            parent.cpu_children = event.cpu_children
+            for child in event.cpu_children:
+                child.cpu_parent = parent
+        else:
+            kept.append(event)
+    return kept
+
+
 def _callers(stack, kind):
     """Without the function of record_function that began a range."""
     return stack[2:] if kind == RANGE and stack and stack[0].co_filename == _ranges.__file__ else stack
@@ -78,9 +97,8 @@ class Session:
         by_thread = [
             self._events(number, native, stacks, lines) for number, (_, native, stacks) in enumerate(threads, 1)
         ]
-        events = [event for part in by_thread for event in part]
-        if self.profile_memory:
-            events += self._count_memory(memory, by_thread)
+        outside = self._count_memory(memory, by_thread) if self.profile_memory else []
+        events = _without_repeats([event for part in by_thread for event in part]) + outside
         if self.profile_memory or len(threads) > 1:
             events.sort(key=lambda e: (e.time_range.start, -e.time_range.end))
         for i, event in enumerate(events):
