@@ -58,7 +58,7 @@ test-one-file: build $(VENV)/ready-test
 sanitize: $(VENV)/ready-build $(VENV)/ready-test
 	mkdir -p $(SANITIZE)
 	cp -rT src $(SANITIZE)/src
-	rm -f $(SANITIZE)/src/vivace/_C.*.so
+	rm -f $(SANITIZE)/src/vivace/_C.*.so src/vivace/include/vivace/operators
 	$(bin)/cmake -G Ninja -S . -B $(SANITIZE) -DCMAKE_MAKE_PROGRAM=$(bin)/ninja -DCMAKE_BUILD_TYPE=Sanitize \
 		-DPython_EXECUTABLE=$(bin)/python -DMODULE_FOLDER=$(abspath $(SANITIZE))/src/vivace
 	$(bin)/ninja -C $(SANITIZE)
@@ -125,4 +125,4 @@ wheel-test: wheel
 	cd / && EXAMPLE_SHORT=1 $(abspath $(BUILD))/wheel-env/bin/python -m vivace $(abspath examples)/cpp_extension/train.py
 
 clean:
-	rm -rf $(BUILD) dist src/vivace/_C.*.so
+	rm -rf $(BUILD) dist src/vivace/_C.*.so src/vivace/include/vivace/operators

@@ -83,7 +83,7 @@ def emit(plan: Plan) -> dict[str, str]:
             methods[key] = f"  {_result(op)} {packet.name}({shown}) const;"
             definitions.append(_method(op, packet.name, given))
     operators = [
-        f'VIVACE_OWN inline constinit Operator {symbol}{{"aten::{op.schema.full_name}", "{letters(op)}"}};'
+        f'VIVACE_OWN inline Operator {symbol}{{"aten::{op.schema.full_name}", "{letters(op)}"}};'
         for symbol, op in called.items()
     ]
     return {

@@ -53,6 +53,7 @@ SHOWN = (
     "ops/",
     "kernels/",
     "formulas/",
+    "include/",
     "stubs/_C",
     "docs/torch.times",
 )

@@ -307,9 +307,9 @@ def test_included_files_are_followed(module: Any, tmp_path: Path) -> None:
     (tmp_path / "other.cpp").write_text('#include "part.h"\n#include <cstdint>\nint64_t f() { return RESULT; }\n')
     load = module.utils.cpp_extension.load
     sources = [tmp_path / "main.cpp", tmp_path / "other.cpp"]
-    assert load("parts_tests", sources, build_directory=tmp_path).f() == 1
+    assert load("parts_tests", sources, build_directory=tmp_path, extra_cflags="-std=c++17").f() == 1
     (tmp_path / "part.h").write_text("#define RESULT 2\n")
-    assert load("parts_tests", sources, build_directory=tmp_path).f() == 2
+    assert load("parts_tests", sources, build_directory=tmp_path, extra_cflags="-std=c++17").f() == 2
 
 
 def test_classes_by_pybind11(module: Any, folder: Path) -> None:
