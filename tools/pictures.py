@@ -9,7 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "pictures"
+
+
+def without_root(picture: Any) -> str:
+    """The text of a picture, its files named from the project's root."""
+    return str(picture).replace(f"{ROOT}/", "")
 
 
 def graph(torch: Any) -> Any:
@@ -61,9 +67,9 @@ def main() -> None:
     import vivace
 
     FOLDER.mkdir(exist_ok=True)
-    graph(vivace).save(FOLDER / "graph.svg")
+    (FOLDER / "graph.svg").write_text(without_root(graph(vivace)))
     if "--memory" in sys.argv or not (FOLDER / "memory.svg").exists():
-        memory(vivace).save(FOLDER / "memory.svg")
+        (FOLDER / "memory.svg").write_text(without_root(memory(vivace)))
 
 
 if __name__ == "__main__":
