@@ -63,6 +63,11 @@ Object* storage_new(PyTypeObject* type, Object* args, Object* kwargs) {
     const auto device = device_argument("UntypedStorage", a[1]);
     const int64_t nbytes = int_argument("UntypedStorage", "size", a[0], 0);
     if (nbytes < 0) fail("UntypedStorage(): the size must not be negative, got ", nbytes);
+    if (device && device->type == DeviceType::PrivateUse) {
+      const TensorRef over = empty({nbytes}, DType::UInt8, *device);
+      retain(over->storage_);
+      return new_storage_object(type, over->storage_);
+    }
     return new_storage_object(type, allocate_storage(size_t(nbytes), device.value_or(Device{})));
   });
 }
@@ -277,7 +282,7 @@ void move_to_shared_memory(Tensor& t) {
 
 Object* share_memory(Object* self, Object*) {
   return guarded([&] {
-    move_to_shared_memory(tensor_of(self));
+    if (tensor_of(self).device().type != DeviceType::PrivateUse) move_to_shared_memory(tensor_of(self));
     return Py_NewRef(self);
   });
 }
@@ -287,7 +292,7 @@ Object* move_if_possible(Object*, Object* tensor) {
   return guarded([&] {
     if (!is_tensor(tensor)) fail_type("_move_to_shared_memory() expects a tensor");
     Tensor& t = tensor_of(tensor);
-    const bool can = can_share(*t.storage_, base_of(t) ? 2 : 1);
+    const bool can = t.device().type == DeviceType::CPU && can_share(*t.storage_, base_of(t) ? 2 : 1);
     if (can) move_to_shared_memory(t);
     return PyBool_FromLong(can);
   });

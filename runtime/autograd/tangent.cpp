@@ -50,7 +50,7 @@ void detach_inner(Tensor& t, int level) {
 
 /// An alias without tangents; of what only stands for a tensor, by way of its own layer.
 TensorRef alias_of(Tensor& t, bool with_history) {
-  if (t.keys & kMemoryKeys) {
+  if (t.keys & kMemoryKeys & ~bit(Key::PrivateUse)) {
     static const Op &same = *find_op("alias", ""), &cut = *find_op("detach", "");
     Value args[] = {Value::of(&t)};
     const KeySet keys = (t.keys | tls.include) & ~tls.exclude & below(Key::ForwardAD);

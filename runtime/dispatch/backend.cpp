@@ -341,7 +341,7 @@ Kernel own_backend_kernel(const Op& op) {
 Object* backend_kernel(const Op& op, KeySet keys, Value* args) {
   check_same_device(op, args);
   if (&op == &known().local_scalar) return read_number(op, args);
-  if (&op == &known().conj && !is_complex(args[0].tensor->dtype())) return Py_NewRef(args[0].tensor);
+  if (&op == &known().conj && !is_complex(args[0].tensor->dtype())) return alias(*args[0].tensor).release();
   if (std::string_view(op.name).starts_with("_fused_"))
     refuse(op.name, op.overload);  // they read more than they are given
   if (op.functional && can_compute(*op.functional))

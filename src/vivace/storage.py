@@ -26,19 +26,16 @@ class UntypedStorage(_C._StorageBase):
             offset, stop, step = index.indices(len(self))
             if step != 1:
                 raise RuntimeError(f"Trying to slice with a step of {step}, but only a step of 1 is supported")
-            return UntypedStorage(memoryview(self)[offset : max(offset, stop)])
+            return _bytes_of(self)[offset : max(offset, stop)].clone().untyped_storage()
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} out of range for storage of size {len(self)}")
-        return memoryview(self)[index]
+        return _bytes_of(self)[index].item()
 
     def __setitem__(self, index, value):
-        if isinstance(index, slice):
-            _bytes_of(self)[index] = value
-        else:
-            memoryview(self)[index] = value
+        _bytes_of(self)[index] = value
 
     def __iter__(self):
-        return iter(memoryview(self))
+        return iter(self.tolist())
 
     def __repr__(self):
         if self.device.type == "meta":
@@ -69,11 +66,16 @@ class UntypedStorage(_C._StorageBase):
         """A copy."""
         if self.device.type == "meta":
             return UntypedStorage(len(self), device="meta")
+        if self.device.type != "cpu":
+            return _bytes_of(self).clone().untyped_storage()
         return UntypedStorage(memoryview(self))
 
     def copy_(self, source, non_blocking=None):
         """Takes over the bytes of another storage."""
-        memoryview(self)[:] = memoryview(source)
+        if self.device.type == source.device.type == "cpu":
+            memoryview(self)[:] = memoryview(source)
+        else:
+            _bytes_of(self).copy_(_bytes_of(source))
         return self
 
     def fill_(self, value):
@@ -83,7 +85,7 @@ class UntypedStorage(_C._StorageBase):
 
     def tolist(self):
         """The bytes as a list of ints."""
-        return memoryview(self).tolist()
+        return _bytes_of(self).tolist()
 
     def element_size(self):
         return 1
@@ -92,7 +94,7 @@ class UntypedStorage(_C._StorageBase):
         return self
 
     def cpu(self):
-        return self if self.device.type == "cpu" else UntypedStorage(len(self))
+        return self.to(device="cpu")
 
     def cuda(self, device=None, non_blocking=False):
         """Refuses."""
@@ -103,7 +105,9 @@ class UntypedStorage(_C._StorageBase):
         device = vivace.empty(0, device=device).device
         if device == self.device:
             return self
-        return UntypedStorage(len(self), device=device)
+        if "meta" in (device.type, self.device.type):
+            return UntypedStorage(len(self), device=device)
+        return _bytes_of(self).to(device).untyped_storage()
 
     @staticmethod
     def from_file(filename, shared=False, nbytes=0):

@@ -225,7 +225,7 @@ def vjp(func, *primals, has_aux=False):
 def _rows(level, output, chunk_size):
     """The Jacobian of one output: by each input a tensor of the output's sizes and then the input's."""
     n = output.numel()
-    basis = vivace.eye(n, dtype=output.dtype).view(n, *output.shape)
+    basis = vivace.eye(n, dtype=output.dtype, device=output.device).view(n, *output.shape)
     chunks = []
     for start in range(0, n, chunk_size or max(n, 1)):
         part = basis[start : start + chunk_size] if chunk_size else basis

@@ -112,6 +112,60 @@ def check_autograd():
     refused(RuntimeError, "modified by an inplace operation", lambda: y.sum().backward())
 
 
+def check_transforms():
+    """Forward mode, vmap, modes and profiles see the device's tensors as others."""
+    from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    x = torch.arange(6.0).reshape(2, 3)
+    for transform in (
+        lambda t: jvp(lambda a: a.sin() * a, (t,), (torch.ones_like(t),))[1],
+        lambda t: jacrev(lambda a: a * a)(t[0]),
+        lambda t: jacfwd(lambda a: a.tanh() * a)(t[0]),
+        lambda t: hessian(lambda a: (a * a * a).sum())(t[0]),
+        lambda t: vmap(lambda a: a.exp().sum() + a)(t),
+        lambda t: vmap(grad(lambda a: (a * a).sum()))(t),
+    ):
+        there = transform(x.npy())
+        assert there.is_npy and torch.allclose(there.cpu(), transform(x))
+
+    class Seen(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            names.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    names = []
+    with Seen():
+        (x.npy() + 1).relu()
+    assert names[1:] == ["aten.add.Tensor", "aten.relu.default"]
+    with torch.profiler.profile() as profile:
+        x.npy() @ x.npy().t()
+    assert "aten::mm" in {event.key for event in profile.key_averages()}
+
+
+def check_soundness():
+    """What would read the memory by its address goes by way of the device, or refuses."""
+    x = torch.arange(4.0).npy()
+    storage = x.untyped_storage()
+    assert storage.tolist() == storage.cpu().tolist() == torch.arange(4.0).untyped_storage().tolist()
+    assert storage.clone().device == x.device and storage[4:8].tolist() == [0, 0, 128, 63] == list(storage)[4:8]
+    storage.copy_(torch.ones(4).untyped_storage())
+    assert x.tolist() == [1] * 4 and torch.empty(0, device="npy").set_(storage, 1, (2,), (1,)).tolist() == [1, 1]
+    assert torch.UntypedStorage(3, device="npy").device == x.device
+    assert x.share_memory_() is x and x.clone().resize_(2).tolist() == [1, 1]
+    refused(NotImplementedError, "can't resize a storage", lambda: x.clone().resize_(9))
+    refused(TypeError, "can't convert npy:0", lambda: x.numpy(force=True))
+    refused(NotImplementedError, "Cannot copy out of meta tensor", lambda: torch.empty(2, device="meta").npy())
+    assert [10, 20][torch.tensor(1).npy()] == 20 and f"{torch.tensor(1.5).npy():.1f}" == "1.5"
+    with torch.library._scoped_library("aten", "IMPL") as library:
+        for nonsense in (None, 3, "text", [x]):
+            library.impl("exp", lambda a, result=nonsense: result, "PrivateUse1")
+            refused(RuntimeError, "not what the schema says", x.exp)
+        library.impl("empty.memory_format", lambda *args, **kwargs: torch.ones(1), "PrivateUse1")
+        refused(RuntimeError, "was asked for a tensor of sizes", lambda: torch.zeros(2, device="npy"))
+    assert torch.allclose(x.exp().cpu(), torch.ones(4).exp())
+
+
 def check_training():
     model = nn.Sequential(
         nn.Conv2d(1, 2, 3, bias=False), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)
