@@ -1,7 +1,5 @@
 """Modules as functions of their parameters and buffers."""
 
-import contextlib
-
 import vivace
 
 
@@ -19,17 +17,30 @@ def _merged(given):
     return merged
 
 
-def _with_ties(module, given):
+def _places(module):
+    """Where the tensors of a module stand: dotted name -> (a dict of a submodule, the name in it)."""
+    found = {}
+    for prefix, part in module.named_modules(remove_duplicate=False):
+        prefix = prefix and f"{prefix}."
+        for members in (part._parameters, part._buffers):
+            for name in members:
+                found[prefix + name] = (members, name)
+    return found
+
+
+def _with_ties(places, given):
     """What is given for one name of a tensor that has several holds for all of them."""
     names = {}
-    for name, tensor in [
-        *module.named_parameters(remove_duplicate=False),
-        *module.named_buffers(remove_duplicate=False),
-    ]:
-        names.setdefault(id(tensor), []).append(name)
+    for path, (members, name) in places.items():
+        names.setdefault(id(members[name]), []).append(path)
+    if len(names) == len(places):
+        return given
     filled = dict(given)
     for group in names.values():
-        values = {id(given[name]): given[name] for name in group if name in given}
+        members, name = places[group[0]]
+        if len(group) == 1 or members[name] is None:
+            continue
+        values = {id(given[path]): given[path] for path in group if path in given}
         if len(values) > 1:
             raise ValueError(f"functional_call got multiple values for keys {sorted(group)}, which are tied.")
         for value in values.values():
@@ -37,45 +48,36 @@ def _with_ties(module, given):
     return filled
 
 
-@contextlib.contextmanager
-def _replaced(module, given, strict):
-    """The module with other tensors for its own, for the time of a with block."""
-    undo, unknown = [], []
-    try:
-        for path, value in given.items():
-            place, _, name = path.rpartition(".")
-            try:
-                owner = module.get_submodule(place)
-            except AttributeError:
-                owner = None
-            members = [m for m in (owner._parameters, owner._buffers) if name in m] if owner is not None else []
-            if not members:
-                unknown.append(path)
-                continue
-            undo.append((members[0], name, members[0][name]))
-            members[0][name] = value
-        if strict:
-            own = {n for n, _ in [*module.named_parameters(), *module.named_buffers()]}
-            missing = own - given.keys()
-            if unknown or missing:
-                raise RuntimeError(
-                    "Error(s) in functional_call: "
-                    f"Unexpected key(s): {', '.join(unknown)}. Missing key(s): {', '.join(sorted(missing))}."
-                )
-        yield
-    finally:
-        for members, name, value in reversed(undo):
-            members[name] = value
+def _check_names(module, places, given):
+    unknown = [path for path in given if path not in places]
+    missing = {n for n, _ in [*module.named_parameters(), *module.named_buffers()]} - given.keys()
+    if unknown or missing:
+        raise RuntimeError(
+            "Error(s) in functional_call: "
+            f"Unexpected key(s): {', '.join(unknown)}. Missing key(s): {', '.join(sorted(missing))}."
+        )
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """module(*args, **kwargs) with these tensors, by their dotted names, in the place of its own."""
     given = _merged(parameter_and_buffer_dicts)
+    places = _places(module)
     if tie_weights:
-        given = _with_ties(module, given)
+        given = _with_ties(places, given)
+    if strict:
+        _check_names(module, places, given)
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(module, given, strict):
+    undo = []
+    try:
+        for path, value in given.items():
+            if path in places:
+                members, name = places[path]
+                undo.append((members, name, members[name]))
+                members[name] = value
         return module(*args, **(kwargs or {}))
+    finally:
+        for members, name, value in reversed(undo):
+            members[name] = value
 
 
 def replace_all_batch_norm_modules_(root):

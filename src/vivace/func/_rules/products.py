@@ -74,20 +74,17 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
 def linear(info, in_dims, x, weight, bias=None):
     if in_dims[1] is None:
         out = x.matmul(weight.t())
-    elif in_dims[0] is None:
-        out = weight.matmul(x) if x.dim() == 1 else x.flatten(0, -2).matmul(weight.mT).unflatten(1, x.shape[:-1])
-    elif x.dim() == 2:
-        x = x.unsqueeze(1)
-        if bias is not None and in_dims[2] == 0:
-            return bias.unsqueeze(1).baddbmm(x, weight.mT).squeeze(1), 0
-        out = x.bmm(weight.mT).squeeze(1)
-    elif x.dim() == 3:
+        if bias is None:
+            return out, 0
+        batched = in_dims[0] is not None
+        return out + bias.view(bias.shape[0], *[1] * (out.dim() - batched - 1), bias.shape[-1]), 0
+    lead = x.shape[:-1] if in_dims[0] is None else x.shape[1:-1]
+    if in_dims[0] is None:
+        x = (x if len(lead) == 1 else x.reshape(-1, x.shape[-1])).expand(info.batch_size, -1, -1)
+    elif len(lead) != 1:
+        x = x.flatten(1, -2) if lead else x.unsqueeze(1)
+    if bias is None:
         out = x.bmm(weight.mT)
     else:
-        out = x.flatten(1, -2).bmm(weight.mT).unflatten(1, x.shape[1:-1])
-    if bias is None:
-        return out, 0
-    if in_dims[2] == 0:
-        batched = in_dims[0] is not None or in_dims[1] is not None
-        bias = bias.view(bias.shape[0], *[1] * (out.dim() - batched - 1), bias.shape[-1])
-    return out + bias, 0
+        out = (bias if in_dims[2] is None else bias.unsqueeze(1)).baddbmm(x, weight.mT)
+    return out if len(lead) == 1 else out.unflatten(1, lead) if lead else out.squeeze(1), 0
