@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import importlib.machinery
 import importlib.util
 import re
@@ -277,6 +278,30 @@ def test_kernel_has_to_fit_the_schema(module: Any, extension: Any, folder: Path)
     text = r"C\+\+ is \(Tensor, float\) -> Tensor, but the schema says \(Tensor, int\)"
     with pytest.raises(RuntimeError, match=text):
         load_inline("misfit", source, is_python_module=False, build_directory=folder)
+
+
+def test_layers_see_what_cpp_calls(module: Any, extension: Any) -> None:
+    x = module.randn(3, 2, 2)
+    assert module.allclose(module.vmap(extension.gate)(x), extension.gate(x))
+    with pytest.raises(RuntimeError, match="Cannot access data pointer"):
+        module.vmap(extension.twice)(x)
+    _, tangent = module.func.jvp(extension.gate, (x,), (module.ones_like(x),))
+    x.requires_grad_()
+    extension.gate(x).sum().backward()
+    assert module.allclose(tangent, x.grad)
+    seen: list[str] = []
+
+    dispatch = importlib.import_module(f"{module.__name__}.utils._python_dispatch")
+
+    class Mode(dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    with Mode():
+        extension.pieces(module.ones(1, 2), module.ones(1, 2))
+        module.ops.vivace_test.muladd(module.ones(1), module.ones(1), 1.0)
+    assert {"aten.cat.default", "aten.addmm.default", "vivace_test.muladd.default"} <= set(seen)
 
 
 # ---- building and loading
