@@ -151,7 +151,10 @@ void show(const Tensor& t, Tensor& view) {
                     std::ranges::equal(t.sizes(), view.sizes()) && std::ranges::equal(t.strides(), view.strides());
   if (same) return share_payload(t, view);
   const Op& op = known().as_strided;
-  if (!is_registered(op) || t.dtype() != view.dtype()) refuse("as_strided", "");
+  if (t.dtype() != view.dtype())
+    fail_not_implemented("a tensor of the '", vivace::name(DeviceType::PrivateUse),
+                         "' backend can't be viewed as another dtype: its elements lie in the object");
+  if (!is_registered(op)) refuse("as_strided", "");
   const TensorRef shown = tensor_result(op, Call(op)
                                                 .set("self", Value::of(const_cast<Tensor*>(&t)))
                                                 .set("size", Value::of(view.sizes()))
