@@ -98,6 +98,25 @@ def test_samples_end_with_their_vmap():
     assert torch.equal(X + 1, X.add(1))
 
 
+def test_vmap_ends_where_the_function_raises():
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="item"):
+            vmap(vmap(lambda x: x.item()))(X)
+    assert float((X + 1).sum()) == float(X.sum()) + 12
+
+
+def test_layers():
+    torch.manual_seed(0)
+    batch = torch.randn(3, 2, 5, 8)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dropout=0.0).eval()
+    assert torch.allclose(vmap(layer)(batch), each(layer, batch), atol=1e-5)
+    lstm = torch.nn.LSTM(8, 6, batch_first=True)
+    assert torch.allclose(vmap(lambda x: lstm(x)[0])(batch), each(lambda x: lstm(x)[0], batch), atol=1e-5)
+    weight = W.clone().requires_grad_()
+    vmap(lambda x: (x @ weight).sum())(X).sum().backward()
+    assert close(weight.grad, X.sum(0).unsqueeze(1).expand(4, 2))
+
+
 def test_shown():
     shown = []
     vmap(lambda x: shown.append(repr(x)) or x)(torch.ones(2, 2))
