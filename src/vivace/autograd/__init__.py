@@ -88,23 +88,20 @@ def grad(
 
 
 def _batched_grad(outputs, inputs, weights, keep, create_graph, allow_unused, materialize):
-    """`grad` for each set of weights along their first dimension; the results are stacked along theirs."""
+    """`grad` for each set of weights along their first dimension, in one run; the results are stacked along theirs."""
     import vivace
+    from vivace.func import vmap
 
-    count = next(len(w) for w in weights if w is not None)
-    rows = [
-        grad(
-            outputs,
-            inputs,
-            [None if w is None else w[i] for w in weights],
-            keep or i + 1 < count,
-            create_graph,
-            allow_unused=allow_unused,
-            materialize_grads=materialize,
-        )
-        for i in range(count)
-    ]
-    return tuple(None if column[0] is None else vivace.stack(column) for column in zip(*rows, strict=True))
+    found = []
+
+    def run(*given):
+        found[:] = grad(outputs, inputs, given, keep, create_graph, allow_unused=allow_unused or materialize)
+        return tuple(g for g in found if g is not None)
+
+    dims = tuple(None if w is None else 0 for w in weights)
+    batches = iter(vmap(run, in_dims=dims)(*weights))
+    missing = vivace.zeros_like if materialize else lambda x: None
+    return tuple(missing(x) if g is None else next(batches) for g, x in zip(found, inputs, strict=True))
 
 
 __getattr__ = lazily(
