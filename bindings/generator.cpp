@@ -22,6 +22,7 @@ RandomStream& stream(Object* self) { return static_cast<Generator*>(self)->strea
 Object* new_generator(PyTypeObject* type) {
   Object* self = checked(type->tp_alloc(type, 0));
   new (&stream(self)) RandomStream();
+  static_cast<Generator*>(self)->device = Device{};
   return self;
 }
 
@@ -34,10 +35,11 @@ Object* generator_new(PyTypeObject* type, Object* args, Object* kwargs) {
     Device device;
     if (device_arg && device_arg != Py_None) {
       if (!unwrap_device(device_arg, &device)) fail_type("Generator(): device must be a torch.device or a string");
-      if (device.type != DeviceType::CPU)
-        fail("Generator(): there are generators for the CPU only, not for ", name(device.type));
+      if (device.type == DeviceType::Meta) fail("Generator(): there are no generators for the meta device");
     }
-    return new_generator(type);
+    Object* self = new_generator(type);
+    static_cast<Generator*>(self)->device = device;  // a private backend's numbers are drawn on the CPU, too
+    return self;
   });
 }
 
@@ -99,6 +101,7 @@ Object* generator_clone_state(Object* self, Object*) {
   return guarded([&] {
     Object* copy = new_generator(Py_TYPE(self));
     stream(copy) = stream(self);
+    static_cast<Generator*>(copy)->device = static_cast<Generator*>(self)->device;
     return copy;
   });
 }
@@ -113,8 +116,8 @@ Object* generator_reduce(Object* self, Object*) {
   });
 }
 
-Object* generator_device(Object*, void*) {
-  return guarded([] { return wrap(Device{}); });
+Object* generator_device(Object* self, void*) {
+  return guarded([&] { return wrap(static_cast<Generator*>(self)->device); });
 }
 
 PyMethodDef generator_methods[] = {

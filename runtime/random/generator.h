@@ -1,5 +1,6 @@
 // The Generator object of Python, which is the stream itself, and the default one that manual_seed seeds.
 #pragma once
+#include "runtime/core/device.h"
 #include "runtime/core/object.h"
 #include "runtime/random/stream.h"
 
@@ -7,6 +8,7 @@ namespace vivace {
 
 struct Generator : Object {
   RandomStream stream;
+  Device device;  // that it was made for; numbers are drawn on the CPU
 };
 
 /// What calls without a generator draw from; made when the module is.

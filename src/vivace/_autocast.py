@@ -18,11 +18,16 @@ _others = {  # device that isn't here -> [enabled, dtype]
 
 def is_autocast_available(device_type):
     """Whether PyTorch has autocast for that type of device."""
-    return _C.device(device_type).type in _AVAILABLE
+    return _kind(device_type) in _AVAILABLE
+
+
+def _kind(device_type):
+    kind = _C.device(device_type).type
+    return "privateuseone" if kind == _C._get_privateuse1_backend_name() else kind
 
 
 def _other(device_type):
-    kind = _C.device(device_type).type
+    kind = _kind(device_type)
     if kind not in _others:
         raise RuntimeError(f"autocast has no dtype for device type {kind!r}: unsupported scalarType")
     return _others[kind]
@@ -81,6 +86,8 @@ def _supported(device, dtype, enabled):
         )
     elif device == "cuda":
         text = "CUDA is not available or torch_xla is imported. Disabling autocast."
+    elif _kind(device) == "privateuseone":
+        text = f"vivace has no autocast for private backends such as {device!r}. Disabling autocast."
     else:
         text = f"vivace runs on the CPU: there is no device {device!r}. Disabling autocast."
     warnings.warn(text, stacklevel=3)

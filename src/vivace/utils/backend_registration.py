@@ -152,8 +152,15 @@ def _packed_sequence_methods(name):
 def _storage_methods(name):
     from vivace.storage import TypedStorage
 
-    for kind in (_C._StorageBase, TypedStorage):
+    def to(self, device=None, non_blocking=False):
+        return self.to(device=f"{name}:{_index_of(name, device)}")
+
+    def typed_to(self, device=None, non_blocking=False):
+        return TypedStorage(wrap_storage=to(self.untyped(), device), dtype=self.dtype)
+
+    for kind, move in ((_C._StorageBase, to), (TypedStorage, typed_to)):
         _put_once(kind, f"is_{name}", _is_here(name))
+        _put_once(kind, name, _named(move, name, f"The storage on a device of type {name}."))
 
 
 def generate_methods_for_privateuse1_backend(

@@ -5,6 +5,7 @@ import gc
 import io
 import pickle
 import sys
+import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples"))
@@ -72,6 +73,16 @@ def check_placing():
     assert accelerator.current_device_index() == 0 and torch.get_device_module("npy") is torch.npy
     refused(RuntimeError, "already been set", lambda: torch.utils.rename_privateuse1_backend("other"))
     refused(RuntimeError, "already been registered", lambda: torch._register_device_module("npy", object()))
+
+
+def check_generators():
+    generator = torch.Generator("npy").manual_seed(5)
+    assert generator.device == torch.device("npy:0") and torch.Generator().device == torch.device("cpu")
+    drawn = torch.randn(3, device="npy", generator=generator)
+    assert torch.equal(drawn.cpu(), torch.randn(3, generator=torch.Generator().manual_seed(5)))
+    assert torch.empty(3, device="npy").uniform_(generator=generator).is_npy
+    with warnings.catch_warnings(record=True) as seen, torch.autocast("npy"):
+        assert (drawn @ drawn).dtype == torch.float32 and "no autocast for private backends" in str(seen[0].message)
 
 
 def check_copies():
