@@ -2,6 +2,8 @@
 // may remove themselves.
 #include "runtime/autograd/hooks.h"
 
+#include <algorithm>
+
 #include "bindings/convert.h"
 #include "runtime/autograd/node_object.h"
 
@@ -18,24 +20,45 @@ void for_each_hook(Object* hooks, F&& f) {
 }
 
 std::string name_of(Object* hook) {
-  const auto text = Ref<Object>::steal(checked(PyObject_Repr(hook)));
-  const char* utf8 = PyUnicode_AsUTF8(text.object());
+  const auto name = Ref<Object>::steal(PyObject_GetAttrString(hook, "__name__"));
+  if (!name) PyErr_Clear();  // an object that can be called need not have one
+  const char* utf8 = name ? PyUnicode_AsUTF8(name.object()) : Py_TYPE(hook)->tp_name;
   if (!utf8) throw PythonError{};
   return utf8;
+}
+
+/// "torch.FloatTensor".
+std::string type_name(Tensor& t) {
+  const auto name = Ref<Object>::steal(checked(PyObject_CallMethod(&t, "type", nullptr)));
+  return PyUnicode_AsUTF8(name.object());
+}
+
+bool same_kind(Tensor& a, Tensor& b) {
+  if (a.dtype() != b.dtype() || !(a.device() == b.device())) return false;
+  if (is_tensor_exact(&a) && is_tensor_exact(&b)) return true;
+  const auto first = Ref<Object>::steal(checked(PyObject_GetAttrString(&a, "layout")));
+  const auto second = Ref<Object>::steal(checked(PyObject_GetAttrString(&b, "layout")));
+  return first.get() == second.get();
+}
+
+/// What a hook returned in the place of a gradient: as PyTorch has it, of the same type and size.
+TensorRef replacement(Object* hook, Tensor* grad, Object* returned) {
+  if (!grad) fail("can't replace a None gradient with a non-None value");
+  if (!is_tensor(returned)) fail_type("expected Variable, but hook returned '", Py_TYPE(returned)->tp_name, "'");
+  TensorRef fresh = TensorRef::share(&tensor_of(returned));
+  if (!same_kind(*grad, *fresh))
+    fail("hook '", name_of(hook), "' has changed the type of value (was ", type_name(*grad), " got ", type_name(*fresh),
+         ")");
+  if (!std::ranges::equal(fresh->sizes(), grad->sizes()))
+    fail("hook '", name_of(hook), "' has changed the size of value from ", grad->sizes(), " to ", fresh->sizes());
+  return fresh;
 }
 
 /// grad after all hooks of a dict; each may return a replacement.
 TensorRef through_hooks(Object* hooks, TensorRef grad) {
   for_each_hook(hooks, [&](Object* hook) {
-    auto result = Ref<Object>::steal(checked(PyObject_CallOneArg(hook, or_none(grad.get()))));
-    if (result.object() == Py_None) return;
-    if (!is_tensor(result.object()))
-      fail_type("a tensor hook has to return a Tensor or None, not ", Py_TYPE(result.get())->tp_name);
-    auto* replacement = &tensor_of(result.release());
-    auto owner = TensorRef::steal(replacement);
-    if (str(replacement->sizes()) != str(grad->sizes()))
-      fail("hook ", name_of(hook), " has changed the size of value from ", grad->sizes(), " to ", replacement->sizes());
-    grad = std::move(owner);
+    const auto result = Ref<Object>::steal(checked(PyObject_CallOneArg(hook, or_none(grad.get()))));
+    if (result.object() != Py_None) grad = replacement(hook, grad.get(), result.object());
   });
   return grad;
 }
@@ -46,22 +69,17 @@ Ref<Object> tuple_of(Tensor* const* grads, uint32_t n) {
   return tuple;
 }
 
-/// Takes a hook's answer: None, or as many gradients as there were.
-void replace(Tensor** grads, uint32_t n, Object* answer) {
+/// Takes the answer of a node's hook: None, or as many gradients as there were.
+void replace(Object* hook, Tensor** grads, uint32_t n, Object* answer) {
   if (answer == Py_None) return;
-  if (n == 1 && is_tensor(answer)) {
-    Tensor* old = std::exchange(grads[0], &tensor_of(Py_NewRef(answer)));
-    Py_XDECREF(old);
-    return;
-  }
-  if (!PyTuple_Check(answer) || PyTuple_GET_SIZE(answer) != Py_ssize_t(n))
-    fail("a hook of a node has to return None or a tuple of ", n, " gradients");
+  if (!PyTuple_Check(answer)) fail_type("expected tuple, but hook returned '", Py_TYPE(answer)->tp_name, "'");
+  if (PyTuple_GET_SIZE(answer) != Py_ssize_t(n))
+    fail("hook '", name_of(hook), "' has returned an incorrect number of values (got ", PyTuple_GET_SIZE(answer),
+         ", but expected ", n, ")");
   for (uint32_t i = 0; i < n; ++i) {
     Object* item = PyTuple_GET_ITEM(answer, i);
-    if (item != Py_None && !is_tensor(item))
-      fail_type("a hook of a node returned ", Py_TYPE(item)->tp_name, " as gradient ", i);
-    Tensor* old = std::exchange(grads[i], item == Py_None ? nullptr : &tensor_of(Py_NewRef(item)));
-    Py_XDECREF(old);
+    TensorRef fresh = item == Py_None ? TensorRef() : replacement(hook, grads[i], item);
+    const auto old = TensorRef::steal(std::exchange(grads[i], fresh.release()));
   }
 }
 
@@ -69,7 +87,7 @@ void pre_hooks(Object* hooks, Tensor** grads, uint32_t n) {
   for_each_hook(hooks, [&](Object* hook) {
     const Ref<Object> incoming = tuple_of(grads, n);
     auto answer = Ref<Object>::steal(checked(PyObject_CallOneArg(hook, incoming.object())));
-    replace(grads, n, answer.object());
+    replace(hook, grads, n, answer.object());
   });
 }
 
@@ -86,8 +104,10 @@ TensorRef run_accumulate_pre_hooks(Tensor& leaf, TensorRef grad) {
 }
 
 void run_post_accumulate_hooks(Tensor& leaf, Tensor* added) {
-  for_each_hook(leaf.extra->post_accumulate_hooks,
-                [&](Object* hook) { Ref<Object>::steal(checked(PyObject_CallOneArg(hook, &leaf))); });
+  for_each_hook(leaf.extra->post_accumulate_hooks, [&](Object* hook) {
+    const auto result = Ref<Object>::steal(checked(PyObject_CallOneArg(hook, &leaf)));
+    if (result.object() != Py_None) replacement(hook, &leaf, result.object());  // checked, and not used
+  });
   for_each_hook(leaf.extra->accumulate_post_hooks, [&](Object* hook) {
     const Ref<Object> none = tuple_of(nullptr, 0), in = tuple_of(&added, 1);
     Ref<Object>::steal(checked(PyObject_CallFunctionObjArgs(hook, none.object(), in.object(), nullptr)));
@@ -127,7 +147,7 @@ void run_node_post_hooks(Node& node, Tensor** outgoing, Tensor* const* incoming)
   for_each_hook(node.extra->post_hooks, [&](Object* hook) {
     const Ref<Object> out = tuple_of(outgoing, node.nedges), in = tuple_of(incoming, node.noutputs);
     auto answer = Ref<Object>::steal(checked(PyObject_CallFunctionObjArgs(hook, out.object(), in.object(), nullptr)));
-    replace(outgoing, node.nedges, answer.object());
+    replace(hook, outgoing, node.nedges, answer.object());
   });
 }
 

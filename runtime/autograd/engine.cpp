@@ -279,7 +279,7 @@ void Run::finish_leaf(Tensor& leaf, LeafState& state) {
     if (!leaf.extra) return accumulate_grad(leaf, std::move(grad), options_.create_graph);
     grad = run_accumulate_pre_hooks(leaf, std::move(grad));
     const TensorRef given = leaf.extra->accumulate_post_hooks ? grad : TensorRef();
-    accumulate_grad(leaf, std::move(grad), options_.create_graph);
+    if (grad) accumulate_grad(leaf, std::move(grad), options_.create_graph);
     run_post_accumulate_hooks(leaf, given.get());
   } catch (const PythonError&) {
     python_hooks.add_note(str("raised in the backward of AccumulateGrad (leaf of shape ", leaf.sizes(), ")"));
@@ -401,12 +401,17 @@ void Run::run(Node& node, Tensor** arrived, Needs needs) {
     if (out[i] && wants(edges[i])) deliver<kProfiled>(edges[i], std::move(out[i]), &node, i);
 }
 
+inline bool any_arrived(const Node& node, Tensor* const* arrived) {
+  bool any = false;
+  for (uint32_t i = 0; i < node.noutputs; ++i) any |= arrived[i] != nullptr;
+  return any;
+}
+
 template <bool kProfiled>
 void Run::execute(Node& node) {
   const Scope<kProfiled> scope(profiler::Kind::Evaluate, node.info, int64_t(node.sequence));
   Tensor** arrived = buffer(node);
-  bool any = false;
-  for (uint32_t i = 0; i < node.noutputs; ++i) any |= arrived[i] != nullptr;
+  const bool any = any_arrived(node, arrived);
   const uint32_t n = node.nedges;
   Edge* edges = node.edges();
   Needs needs = 0;
@@ -415,8 +420,12 @@ void Run::execute(Node& node) {
     if (node.extra) run_tensor_hooks(node, arrived);
     for (const Capture& c : captures_)
       if (c.node == &node && arrived[c.nr]) results_[c.index] = TensorRef::share(arrived[c.nr]);
-    if ((any || node.info->runs_always) && needs) {
-      if (node.extra) run_node_pre_hooks(node, arrived);
+    bool runs = needs && (any || node.info->runs_always);
+    if (runs && node.extra) {
+      run_node_pre_hooks(node, arrived);
+      runs = any_arrived(node, arrived) || node.info->runs_always;
+    }
+    if (runs) {
       run<kProfiled>(node, arrived, needs);
     } else if (node.run == id_) {
       drop_buffer(node);
@@ -513,9 +522,8 @@ void Run::finish(std::span<const Endpoint> inputs) {
       results_[i] = leaves_[t].grad;
     }
     if (!results_[i] && !options_.allow_unused)
-      fail(
-          "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
-          "is the desired behavior.");
+      fail("The differentiated Tensor at index ", i,
+           " appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.");
   }
 }
 
