@@ -2,6 +2,7 @@
 // tensors.
 #include "bindings/convert.h"
 #include "bindings/guard.h"
+#include "bindings/old_order.h"
 #include "bindings/override.h"
 #include "bindings/parse.h"
 
@@ -49,8 +50,14 @@ Object* named(Object* result, const NamedResult* names) {
   return tuple;
 }
 
-[[noreturn, gnu::cold]] void refuse_all(const Packet& packet, bool with_out, Object* self, Object* const* args,
-                                        Py_ssize_t nargs, Object* kwnames) {
+Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames);
+
+/// For a call that no overload takes: an old order of arguments is called in today's, the rest refused.
+[[gnu::cold, gnu::noinline]] Object* refuse_all(const Packet& packet, bool with_out, Object* self, Object* const* args,
+                                                Py_ssize_t nargs, Object* kwnames) {
+  OldOrder old;
+  if (old.rewrite(packet, self != nullptr, args, nargs, kwnames))
+    return call_any(packet, self, old.args.data(), old.nargs, old.kwnames.object());
   std::string given;
   auto add = [&](const char* key, Object* value) {
     if (!given.empty()) given += ", ";
@@ -86,8 +93,6 @@ Object* named(Object* result, const NamedResult* names) {
   return self ? override_method(packet.name, self, args, nargs, kwnames)
               : override_function(packet.qualname, args, nargs, kwnames);
 }
-
-Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames);
 
 /// The same call less out=None.
 Object* call_without_out(const Packet& packet, Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames,
@@ -145,7 +150,7 @@ Object* call_any(const Packet& packet, Object* self, Object* const* args, Py_ssi
   }
   const size_t given = size_t(nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0));
   if (any_overrides(self, args, given)) return call_override(packet, self, args, nargs, kwnames);
-  refuse_all(packet, with_out, self, args, nargs, kwnames);
+  return refuse_all(packet, with_out, self, args, nargs, kwnames);
 }
 
 /// Arguments from position `from` on take their defaults.
@@ -218,8 +223,26 @@ Object* call_property(const Packet& packet, Object* self) noexcept {
   return call_method(packet, self, nullptr, 0, nullptr);
 }
 
+int assign_property(const Packet& packet, Object* self, Object* value) noexcept {
+  if (!value) {
+    PyErr_Format(PyExc_AttributeError, "attribute '%s' can't be deleted", packet.name);
+    return -1;
+  }
+  const auto view = Ref<Object>::steal(call_property(packet, self));
+  return view ? PyObject_SetItem(view.object(), Py_Ellipsis, value) : -1;
+}
+
 Object* call_unary_operator(const Packet& packet, Object* a) noexcept {
   return call_method(packet, a, nullptr, 0, nullptr);
+}
+
+Object* call_invert(const Packet& packet, Object* a) noexcept {
+  const DType dtype = tensor_of(a).dtype();
+  if (is_differentiable(dtype) && !is_overridden(a)) {
+    PyErr_SetString(PyExc_TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
+    return nullptr;
+  }
+  return call_unary_operator(packet, a);
 }
 
 Object* call_operator(const Operator& op, Object* a, Object* b) noexcept {

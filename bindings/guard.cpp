@@ -30,8 +30,6 @@ Object* exception_class(ErrorKind kind) {
       return PyExc_IndexError;
     case ErrorKind::NotImplemented:
       return PyExc_NotImplementedError;
-    case ErrorKind::Memory:
-      return PyExc_MemoryError;
     case ErrorKind::Overflow:
       return PyExc_OverflowError;
     case ErrorKind::ZeroDivision:
@@ -59,9 +57,9 @@ void set_error_from_exception() noexcept {
   } catch (const Error& error) {
     set_error(error);
   } catch (const std::bad_alloc&) {
-    PyErr_SetString(PyExc_MemoryError, "not enough memory");
+    PyErr_SetString(PyExc_RuntimeError, "not enough memory");
   } catch (const std::length_error&) {  // a vector of more elements than there can be
-    PyErr_SetString(PyExc_MemoryError, "not enough memory");
+    PyErr_SetString(PyExc_RuntimeError, "not enough memory");
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
   }

@@ -12,8 +12,12 @@ bool reads_as_tuple(Object* key) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(key); ++i) {
     Object* element = PyList_GET_ITEM(key, i);
     if (element == Py_None || element == Py_Ellipsis || PySlice_Check(element) || is_tensor(element) ||
-        PySequence_Check(element))
+        PySequence_Check(element)) {
+      warn(
+          "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "
+          "use x[tuple(seq)] instead of x[seq].");
       return true;
+    }
   }
   return false;
 }

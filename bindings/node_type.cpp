@@ -246,7 +246,7 @@ Node* allocate_node(PyTypeObject* type, size_t bytes) {
     return node;
   }
   auto* head = static_cast<char*>(PyObject_Malloc(kCollectorHead + bytes));
-  if (!head) raise(ErrorKind::Memory, "not enough memory for a node of the graph");
+  if (!head) fail("not enough memory for a node of the graph");
   std::memset(head, 0, kCollectorHead);
   return reinterpret_cast<Node*>(PyObject_Init(reinterpret_cast<Object*>(head + kCollectorHead), type));
 }

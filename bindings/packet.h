@@ -38,6 +38,8 @@ Object* call_method(const Packet& packet, Object* self, Object* const* args, Py_
 Object* call_function(const Packet& packet, Object* const* args, Py_ssize_t nargs, Object* kwnames) noexcept;
 /// A read-only attribute (x.mT): calls the packet's only op on self.
 Object* call_property(const Packet& packet, Object* self) noexcept;
+/// `self.NAME = value`: writes to the view that the property gives. -1 with an exception set on failure.
+int assign_property(const Packet& packet, Object* self, Object* value) noexcept;
 
 /// What stands behind a Python operator on (Tensor, Tensor), (Tensor, number), (number, Tensor); null: NotImplemented.
 struct Operator {
@@ -52,6 +54,8 @@ struct Operator {
 Object* call_operator(const Operator& op, Object* a, Object* b) noexcept;
 /// `OP a`.
 Object* call_unary_operator(const Packet& packet, Object* a) noexcept;
+/// `~a`, which PyTorch refuses for floats before it looks for an operator.
+Object* call_invert(const Packet& packet, Object* a) noexcept;
 
 // ---- the tables, generated (build/generated/bindings_tables.cpp); arrays of methods end with an empty entry
 

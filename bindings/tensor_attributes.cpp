@@ -95,9 +95,23 @@ int set_grad_fn(Object* self, Object* value, void*) {
   });
 }
 
-Object* get_grad(Object* self, void*) {
+Object* get_own_grad(Object* self, void*) {
   Tensor& t = tensor_of(self);
   return Py_NewRef(t.grad ? static_cast<Object*>(t.grad) : Py_None);
+}
+Object* get_grad(Object* self, void*) {
+  Tensor& t = tensor_of(self);
+  if (t.grad) return Py_NewRef(static_cast<Object*>(t.grad));
+  if (t.is_leaf()) Py_RETURN_NONE;
+  return guarded([&] {
+    if (!(t.extra && t.extra->retains_grad))
+      warn(
+          "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+          "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+          "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+          "you access the leaf Tensor instead.");
+    return Py_NewRef(Py_None);
+  });
 }
 int set_grad(Object* self, Object* value, void*) {
   return guarded_or(-1, [&] {
@@ -302,7 +316,7 @@ PyGetSetDef kTensorAttributes[] = {
     tensor_attribute<"grad_fn", get_grad_fn>("The node that made this tensor, or None."),
     tensor_attribute<"_grad_fn", get_grad_fn, set_grad_fn>(),
     tensor_attribute<"grad", get_grad, set_grad>("The gradient that backward() accumulated, or None."),
-    tensor_attribute<"_grad", get_grad, set_grad>(),
+    tensor_attribute<"_grad", get_own_grad, set_grad>(),
     tensor_attribute<"data", get_data, set_data>(
         "The same elements without history; writes to it go unnoticed by autograd."),
     tensor_attribute<"_version", get_version>("How often the elements were changed in place."),

@@ -107,6 +107,9 @@ def _packet(packet: Packet) -> str:
     ]
     if packet.form == "property":
         lines.append(f"Object* {symbol}(Object* self, void*) {{ return call_property(packet_{symbol}, self); }}")
+        if "assignable" in packet.entry.variants:
+            lines.append(f"int set_{symbol}(Object* self, Object* value, void*) {{")
+            lines.append(f"  return assign_property(packet_{symbol}, self, value);\n}}")
     elif packet.form == "method":
         lines.append(f"Object* {symbol}(Object* self, {CALL}) {{")
         lines.append(f"  return call_method(packet_{symbol}, self, args, nargs, kwnames);\n}}")
@@ -189,7 +192,8 @@ def _slots(plan: Plan) -> tuple[list[str], list[str], list[str], list[OpPlan]]:
                 raise CatalogueError(entry.where, f"Python has no unary operator {entry.operator!r}")
             slot = UNARY[entry.operator]
             packet = f"packet_method_{entry.name}"
-            functions.append(f"Object* slot_{slot}(Object* a) {{ return call_unary_operator({packet}, a); }}")
+            call = "call_invert" if entry.operator == "~" else "call_unary_operator"
+            functions.append(f"Object* slot_{slot}(Object* a) {{ return {call}({packet}, a); }}")
             slots.append(f"    {{Py_nb_{slot}, reinterpret_cast<void*>(slot_{slot})}},")
     comparisons = []
     for symbol in COMPARISONS:
@@ -217,7 +221,11 @@ def _tables(plan: Plan) -> str:
         declarations.append(f"extern const char doc_{symbol}[];")
         if packet.form == "property":
             declarations.append(f"Object* {symbol}(Object*, void*);")
-            properties.append(f"    {{{name}, {symbol}, nullptr, doc_{symbol}, nullptr}},")
+            setter = "nullptr"
+            if "assignable" in packet.entry.variants:
+                setter = f"set_{symbol}"
+                declarations.append(f"int {setter}(Object*, Object*, void*);")
+            properties.append(f"    {{{name}, {symbol}, {setter}, doc_{symbol}, nullptr}},")
             continue
         declarations.append(f"Object* {symbol}(Object*, {CALL});")
         row = f"    {{{name}, entry({symbol}), kFlags, doc_{symbol}}},"

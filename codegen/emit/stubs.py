@@ -44,7 +44,13 @@ def stub_lines(packet: Packet, indent: str) -> list[str]:
     """A function, method or property with all its overloads."""
     if packet.form == "property":
         returns = result(packet.signatures[0].op.schema.returns, typed=True)
-        return [f"{indent}@property", f"{indent}def {packet.name}(self) -> {returns}: ..."]
+        lines = [f"{indent}@property", f"{indent}def {packet.name}(self) -> {returns}: ..."]
+        if "assignable" in packet.entry.variants:
+            lines += [
+                f"{indent}@{packet.name}.setter",
+                f"{indent}def {packet.name}(self, value: Tensor | Number) -> None: ...",
+            ]
+        return lines
     lines = list(dict.fromkeys(_definition(packet, s) for s in packet.signatures))
     decorated: list[str] = []
     for line in lines:

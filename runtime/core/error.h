@@ -13,7 +13,7 @@ using IntList = std::span<const int64_t>;
 template <int64_t... values>
 inline constexpr int64_t kInts[] = {values...};
 
-enum class ErrorKind : uint8_t { Runtime, Type, Value, Index, NotImplemented, Memory, Overflow, ZeroDivision, LinAlg };
+enum class ErrorKind : uint8_t { Runtime, Type, Value, Index, NotImplemented, Overflow, ZeroDivision, LinAlg };
 
 struct Error {
   ErrorKind kind;

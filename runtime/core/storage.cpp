@@ -66,9 +66,15 @@ size_t capacity_of(int size_class) {
   return size_t(k % 4 + 5) << (k / 4 + 10);
 }
 
+/// RuntimeError, as in PyTorch, in the words that programs which try a smaller batch look for.
+[[noreturn]] void fail_memory(size_t nbytes) {
+  fail("DefaultCPUAllocator: can't allocate memory: you tried to allocate ", nbytes,
+       " bytes. Error code 12 (Cannot allocate memory)");
+}
+
 Storage* carve(int size_class, size_t capacity, size_t nbytes) {
   auto* s = static_cast<Storage*>(std::aligned_alloc(kAlignment, sizeof(Storage) + ((capacity + 63) & ~size_t(63))));
-  if (!s) raise(ErrorKind::Memory, str("not enough memory: tried to allocate ", nbytes, " bytes"));
+  if (!s) fail_memory(nbytes);
   s->size_class = uint8_t(size_class);
   s->data = reinterpret_cast<char*>(s + 1);
   s->resizable = true;
@@ -88,7 +94,7 @@ size_t capacity_in_use(const Storage& s) {
 
 Storage* bare_header(void* data, size_t nbytes) {
   auto* s = static_cast<Storage*>(std::calloc(1, sizeof(Storage)));
-  if (!s) raise(ErrorKind::Memory, "not enough memory for a storage");
+  if (!s) fail_memory(sizeof(Storage));
   s->data = static_cast<char*>(data);
   s->nbytes = nbytes;
   s->refcount = 1;
@@ -107,8 +113,7 @@ Storage* allocate_storage(size_t nbytes, Device device) {
     s->resizable = true;
     return s;
   }
-  if (nbytes > size_t(1) << 46)
-    raise(ErrorKind::Runtime, str("not enough memory: tried to allocate ", nbytes, " bytes"));
+  if (nbytes > size_t(1) << 46) fail_memory(nbytes);
   size_t capacity;
   const int c = class_of(nbytes, capacity);
   FreeList& list = list_of(c);
@@ -193,7 +198,7 @@ void resize_storage(Storage* s, size_t nbytes) {
   if (num_tensors(*s) > 1)
     fail("can't enlarge a storage of ", s->nbytes, " bytes to ", nbytes, " while several tensors use it");
   char* data = static_cast<char*>(std::aligned_alloc(kAlignment, (nbytes + kAlignment) & ~(kAlignment - 1)));
-  if (!data) raise(ErrorKind::Memory, str("not enough memory: tried to allocate ", nbytes, " bytes"));
+  if (!data) fail_memory(nbytes);
   std::memcpy(data, s->data, s->nbytes);
   poison(data + s->nbytes, nbytes - s->nbytes);
   if (s->deleter) s->deleter(s->context);

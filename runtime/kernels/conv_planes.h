@@ -40,8 +40,7 @@ struct PlaneLayout {
       for (int64_t i = 0; i < kernel[d]; ++i) is_read[d][size_t(i * dilation[d] % stride[d])] = true;
       size[d] = std::max(size[d], windows[d]);
       elements *= double(size[d]) * double(stride[d]);
-      if (elements > 0x1p46)
-        raise(ErrorKind::Memory, "not enough memory for the padded images of a convolution or pool");
+      if (elements > 0x1p46) fail("not enough memory for the padded images of a convolution or pool");
       tail = tail * size[d] + std::max<int64_t>(0, before[d]);
       plane *= size[d];
       phases *= stride[d];

@@ -89,12 +89,19 @@ void linalg_inv_ex(Tensor& A, bool check_errors, Tensor& out, Tensor& info) {
   visit_matrix(A.dtype(), [&]<class T>() {
     const auto factor = getrf<T>();
     const auto invert = getri<T>();
+    const auto solve = getrs<T>();
     parallel_for(0, batches(A), grain(n), [&](int64_t begin, int64_t end) {
       std::vector<int> pivots(size_t(n), 0);
       for (int64_t i = begin; i < end; ++i) {
         T* a = matrix_at<T>(out, i);
         int code = n ? factor(blas::kColMajor, n, n, a, ld, pivots.data()) : 0;
         if (n && code == 0) code = invert(blas::kColMajor, n, a, ld, pivots.data());
+        if (code > 0) {  // singular: what substitution gives, infinities and NaN
+          const std::vector<T> lu(a, a + int64_t(n) * n);
+          std::fill_n(a, int64_t(n) * n, T{});
+          for (int64_t k = 0; k < n; ++k) a[k * n + k] = T{1};
+          solve(blas::kColMajor, 'N', n, n, lu.data(), ld, pivots.data(), a, ld);
+        }
         info.data<int32_t>()[i] = code;
       }
     });

@@ -19,7 +19,10 @@ void check_index(const char* op, const Tensor& index) {
     fail(op, "(): Expected dtype int32/int64 for index but got: ", index.dtype());
 }
 
-void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+/// `check_count(n)` refuses n slices of the source if it has another number of indices.
+template <class F>
+void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
+                  F&& check_count) {
   check_index(op, index);
   if (self.dtype() != source.dtype())
     fail(op, "(): self (", self.dtype(), ") and source (", source.dtype(), ") must have the same scalar type");
@@ -28,9 +31,7 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
     fail_index(
         op, "(): When source and destination are not scalars, their dimensionality must match. Source dimensionality (",
         source.dim(), "), destination dimensionality (", self.dim(), ")");
-  if (source.size(source.dim() ? d : 0) != index.numel())
-    fail_index(op, "(): Number of indices (", index.numel(), ") should be equal to source.size(dim) (",
-               source.size(source.dim() ? d : 0), ")");
+  check_count(source.size(source.dim() ? d : 0));
   for (int64_t k = 0; k < std::min(self.dim(), source.dim()); ++k)
     if (k != d && self.dims_[k] != source.dims_[k])
       fail(op, "(): Source/destination tensor must have same slice shapes except at dimension ", d, ", got ",
@@ -73,11 +74,19 @@ TensorRef index_add(Tensor& self, int64_t dim, Tensor& index, Tensor& source, co
   if (self.dim() && source.dim() && self.dim() != source.dim())
     fail("index_add(): source tensor shape must match self tensor shape, excluding the specified dimension. Got ",
          "self.shape = ", self.sizes(), " source.shape = ", source.sizes());
-  check_source("index_add", self, dim, index, source);
+  check_source("index_add_", self, dim, index, source, [&](int64_t n) {
+    if (n != index.numel())
+      fail("index_add_(): Number of indices (", index.numel(), ") should be equal to source.size(dim): (", n,
+           "), for dim: ", dim);
+  });
   return empty(self.sizes(), self.dtype(), self.device());
 }
 TensorRef index_copy(Tensor& self, int64_t dim, Tensor& index, Tensor& source) {
-  check_source("index_copy", self, dim, index, source);
+  check_source("index_copy_", self, dim, index, source, [&](int64_t n) {
+    if (n != index.numel())
+      fail_index("index_copy_(): Number of indices (", index.numel(), ") should be equal to source.size(dim) (", n,
+                 ")");
+  });
   return empty(self.sizes(), self.dtype(), self.device());
 }
 TensorRef index_fill_int_Scalar(Tensor& self, int64_t dim, Tensor& index, const Scalar&) {

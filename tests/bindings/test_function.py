@@ -400,3 +400,10 @@ def test_instances_are_discouraged_and_the_context_class_stands_alone():
     assert Exp.forward(ctx, torch.zeros(1)).item() == 1.0 and len(ctx.to_save) == 1
     with pytest.raises(NotImplementedError):
         Function.forward()
+
+
+def test_functions_are_not_called_as_objects():
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        function = torch.autograd.Function()
+    with pytest.raises(RuntimeError, match="Legacy autograd function with non-static forward method is deprecated"):
+        function(torch.ones(1))

@@ -1,6 +1,8 @@
 """What tensors are as Python objects: hashing, comparison with arrays, old constructors, copies, exchange by DLPack."""
 
 import copy
+import operator
+import warnings
 
 import numpy as np
 import pytest
@@ -117,3 +119,44 @@ def test_dlpack_of_read_only_memory_warns():
 
 def test_sizes_hold_ints():
     assert repr(torch.Size([True, 2])) == "torch.Size([1, 2])"
+
+
+def test_inversion_of_floats_is_a_type_error():
+    for x in (torch.ones(2), torch.ones(2, dtype=torch.float16), torch.ones(2, dtype=torch.complex64)):
+        with pytest.raises(TypeError, match="~ \\(operator.invert\\) is only implemented on integer and Boolean-type"):
+            operator.invert(x)
+        with pytest.raises(NotImplementedError):
+            torch.bitwise_not(x)
+    assert (~torch.tensor([True, False])).tolist() == [False, True]
+
+
+def test_reading_the_grad_of_what_is_no_leaf_warns():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    with pytest.warns(UserWarning, match="The .grad attribute of a Tensor that is not a leaf Tensor is being accessed"):
+        assert y.grad is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert x.grad is None
+        y.retain_grad()
+        assert y.grad is None
+
+
+def test_parts_of_complex_numbers_are_written_to():
+    z = torch.tensor([1 + 1j, 2 + 2j])
+    z.real = 5.0
+    z.imag = torch.tensor([7.0, 8.0])
+    assert z.tolist() == [5 + 7j, 5 + 8j]
+    x = torch.ones(2)
+    x.real = 3
+    assert x.tolist() == [3.0, 3.0]
+    with pytest.raises(AttributeError):
+        x.T = 3
+    with pytest.raises(AttributeError):
+        del z.real
+
+
+def test_list_that_is_read_as_a_tuple_of_indices_warns():
+    x = torch.arange(6).reshape(2, 3)
+    with pytest.warns(UserWarning, match="Using a non-tuple sequence for multidimensional indexing is deprecated"):
+        assert x[[slice(None), 0]].tolist() == [0, 3]

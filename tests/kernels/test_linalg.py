@@ -215,3 +215,15 @@ def test_ranks_of_least_squares() -> None:
     assert linalg.lstsq(a, vivace.ones(3, 1)).rank.shape == ()
     assert linalg.lstsq(a.expand(4, 3, 2), vivace.ones(4, 3, 1)).rank.tolist() == [2] * 4
     assert linalg.lstsq(a, vivace.ones(3, 1), driver="gels").rank.shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", [vivace.float32, vivace.float64])
+def test_inverse_of_a_singular_matrix_is_what_substitution_gives(dtype: object) -> None:
+    inf, nan = float("inf"), float("nan")
+    matrices = vivace.tensor(
+        [[[1.0, 2.0], [2.0, 4.0]], [[2.0, 0.0], [0.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]], dtype=dtype
+    )
+    inverse, info = linalg.inv_ex(matrices)
+    assert info.tolist() == [2, 0, 1]
+    expected = [[[-inf, inf], [inf, -inf]], [[0.5, 0.0], [0.0, 0.25]], [[nan, nan], [nan, inf]]]
+    np.testing.assert_array_equal(inverse.numpy(), expected)

@@ -64,6 +64,12 @@ class Function(_FunctionBase, metaclass=FunctionMeta):
             stacklevel=2,
         )
 
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method."
+        )
+
     @staticmethod
     @_default
     def forward(*args, **kwargs):

@@ -123,7 +123,7 @@ class SparseTensor(_C.Tensor):
     device = property(lambda self: self._v.device)
     grad_fn = property(lambda self: self._v.grad_fn)
     is_leaf = property(lambda self: self._v.is_leaf)
-    grad = property(lambda self: None if self._v.grad is None else self._with_values(self._v.grad))
+    grad = property(lambda self: None if self._v._grad is None else self._with_values(self._v._grad))
     requires_grad = property(lambda self: self._v.requires_grad, lambda self, on: self.requires_grad_(on))
 
     def requires_grad_(self, requires_grad=True):
