@@ -135,11 +135,11 @@ void Application::check_dirty(Object* const* outputs, Py_ssize_t n) const {
 
 void Application::finish_dirty(Tensor& t, uint32_t nr) {
   if (t.requires_grad() && t.is_leaf())
-    fail(kind_.info.name, ": a leaf Variable that requires grad is being used in an in-place operation.");
+    fail(kind_.info.name, ": a leaf Variable that requires grad has been used in an in-place operation.");
   if (t.base) {
     if (t.base->requires_grad() && t.base->is_leaf())
       fail(kind_.info.name, ": a view of a leaf Variable that requires grad is being used in an in-place operation.");
-    if (is_function_view(t)) refuse_function_view(t);
+    check_view_origin(t);
     const bool first =
         std::find_if(args_, args_ + nargs_, is_tensor) == std::find(args_, args_ + nargs_, static_cast<Object*>(&t));
     if (node_->noutputs != 1 || !first)
@@ -159,18 +159,19 @@ Ref<Object> Application::finish_output(Object* output, uint32_t nr) {
   const bool given = is_argument(output), dirty = given && contains(state_->dirty, output);
   const bool differentiable =
       recording_ && is_differentiable(t.dtype()) && !contains(state_->non_differentiable, output);
+  const ViewOrigin origin = node_->noutputs > 1 ? ViewOrigin::OneOfSeveral : ViewOrigin::CustomFunction;
   if (differentiable && dirty) {
     finish_dirty(t, nr);
   } else if (given && !dirty) {
     TensorRef view = make_view(t, t.sizes(), t.strides(), t.storage_offset());
     if (differentiable) {
       set_history(*view, *node_, nr);
-      extra(*view).from_function = true;
+      view->origin = origin;
     }
     return Ref<Object>::steal(view.release());
   } else if (differentiable) {
     set_history(t, *node_, nr);
-    if (t.base) extra(t).from_function = true;
+    if (t.base) t.origin = origin;
   } else if (t.requires_grad() && !dirty) {
     return Ref<Object>::steal(alias(t).release());
   }

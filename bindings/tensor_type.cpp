@@ -47,6 +47,7 @@ int tensor_clear(Object* self) {
   Py_XDECREF(node);
   Tensor* grad = std::exchange(t.grad, nullptr);
   Py_XDECREF(grad);
+  t.origin = ViewOrigin::Recorded;
   Tensor* base = std::exchange(t.base, nullptr);
   Py_XDECREF(base);
   return 0;

@@ -21,6 +21,9 @@ from codegen.schema import SchemaError, parse
 
 Lambda = Callable[..., Any]
 Samples = Callable[[Any], list[Any]]
+VARIANTS = frozenset(
+    {"function", "method", "property", "assignable"}
+)  # assignable: a property whose view is written to
 WRITES = ("cast", "overlap")  # enum Writes in runtime/dispatch/op.h
 AUTOCAST = ("lower", "float32", "promote")  # kernels in runtime/autograd/autocast.h
 NAMESPACES = ("torch", "nn.functional", "linalg", "special", "fft", "private")
@@ -33,7 +36,7 @@ class Entry:
     where: Where
     schemas: tuple[Schema, ...]
     namespace: str = "torch"  # "private": reachable from C++ and derivatives only
-    variants: frozenset[str] = frozenset({"function", "method"})  # and "property"
+    variants: frozenset[str] = frozenset({"function", "method"})  # see VARIANTS
     aliases: tuple[str, ...] = ()  # other public names: "absolute", "special.expit"
     inplace: bool = False  # derive NAME_
     out: bool = False  # derive out=
@@ -98,6 +101,7 @@ class Pointwise(Entry):
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     special: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # numbers with a shorter kernel
     check: str = ""  # C++ function `void checks::NAME(const Value* args)` that runs first
+    row_major: bool = False  # the result is, whatever the layout of the operands
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +149,8 @@ def _parse(where: Where, text: str) -> Schema:
 
 def _variants(where: Where, text: str) -> frozenset[str]:
     words = frozenset(word.strip() for word in text.split(",") if word.strip())
-    if not words <= {"function", "method", "property"}:
-        raise CatalogueError(where, f"variants are function, method, property; not {text!r}")
+    if not words <= VARIANTS:
+        raise CatalogueError(where, f"variants are {', '.join(sorted(VARIANTS))}; not {text!r}")
     return words
 
 
@@ -173,6 +177,8 @@ def _common(where: Where, schemas: Iterable[Schema], options: dict[str, Any]) ->
         options["variants"] = frozenset({"method"})
     if isinstance(options.get("aliases"), str):
         options["aliases"] = tuple(word.strip() for word in options["aliases"].split(","))
+    if not all(options.get("aliases", ())):
+        raise CatalogueError(where, "aliases= has an empty name")
     options["where"] = dataclasses.replace(where, name=schemas[0].full_name)
     options["schemas"] = schemas
     return options
@@ -195,7 +201,7 @@ def _check_grad(entry: Entry, arguments: Mapping[str, str]) -> None:
         names |= {f"g{i}" for i in range(n)} | {f"y{i}" for i in range(n)}
         for a in schema.arguments:
             name = arguments.get(a.name, a.name)
-            names |= {name, f"{name}_sizes", f"{name}_dtype", f"needs_{name}"}
+            names |= {name, f"{name}_sizes", f"{name}_dtype", f"{name}_layout", f"needs_{name}"}
     _check_lambda(entry.where, "grad", entry.grad, names)
     _check_lambda(entry.where, "fused_grad", entry.fused_grad, names)
 
@@ -211,7 +217,7 @@ def _pointwise(
 ) -> Pointwise:
     own = {
         name: options.pop(name)
-        for name in ("integer", "complex", "boolean", "result", "choices", "check", "masks", "special")
+        for name in ("integer", "complex", "boolean", "result", "choices", "check", "masks", "special", "row_major")
         if name in options
     }
     options.setdefault("writes", ("cast",))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from codegen.model import Argument, Return, Symbol, Type
 
 DROPPED = frozenset({"layout", "pin_memory", "requires_grad"})
@@ -143,6 +145,8 @@ def parameters(arguments: tuple[Argument, ...], defaults: bool = False) -> str:
 
 def number(value: float) -> str:
     """A number as a C++ literal."""
+    if isinstance(value, float) and math.isnan(value):
+        return '__builtin_nan("")'
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         return "-__builtin_inf()" if value < 0 else "__builtin_inf()"
     return repr(value)

@@ -26,7 +26,7 @@ MAX_SAVES = 64
 class Save:
     """A value that the node keeps: of enum SaveFrom, and which argument or result."""
 
-    source: str  # Arg, Result, ArgSizes, ArgDType
+    source: str  # enum SaveFrom in runtime/autograd/node.h
     index: int
     name: str  # what the lambda calls it
     argument: Argument | None  # for Arg: its type
@@ -234,6 +234,8 @@ def _saves(op: OpPlan, names: dict[str, str], runs: list[Formula]) -> tuple[Save
             saves.append(Save("ArgSizes", arguments[name[:-6]][0], name, None))
         elif name.endswith("_dtype") and name[:-6] in arguments:
             saves.append(Save("ArgDType", arguments[name[:-6]][0], name, None))
+        elif name.endswith("_layout") and name[:-7] in arguments:
+            saves.append(Save("ArgLayout", arguments[name[:-7]][0], name, None))
     return tuple(saves)
 
 

@@ -84,6 +84,7 @@ class Table:
     rows: list[Row]
     chooser: Chooser | None = None
     check: str = ""
+    row_major: bool = False
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,7 @@ def _entry_table(
         _bits(operands, set(operands) - set(entry.promoting)),
         _bits(operands, masks),
         rows,
+        row_major=entry.row_major,
     )
 
 

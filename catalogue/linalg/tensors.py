@@ -74,7 +74,7 @@ op(
     namespace="private",
     dtypes=numeric,
     linear=("self", "other"),
-    grad=lambda g, self, other, dim, needs: cpp.cross_backward(g, self, other, dim, needs),
+    grad=lambda g, self, other, dim: (cpp.cross_self_backward(g, other, dim), cpp.cross_other_backward(g, self, dim)),
 )
 linalg_cross = composite(
     "cross.linalg(Tensor self, Tensor other, *, int dim=-1) -> Tensor",

@@ -1,7 +1,7 @@
 """Padding."""
 
 from catalogue.kinds import composite, op
-from codegen.expr import cpp
+from codegen.expr import cpp, ops
 
 constant_pad_nd = op(
     "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
@@ -14,7 +14,6 @@ pad_edges = op(
     "pad_edges(Tensor input, int[] pad, str mode) -> Tensor",
     kernel="pad_edges",
     namespace="private",
-    autocast="float32",
     linear=("input",),
     grad=lambda g, input_sizes, pad, mode: g.pad_edges_backward(input_sizes, pad, mode),
     doc="Adds elements around the last dims that are copies of others: reflect, replicate, circular.",
@@ -26,6 +25,13 @@ pad_edges_backward = op(
     linear=("input",),
     grad=lambda g, pad, mode: g.pad_edges(pad, mode),
     doc="The adjoint of pad_edges.",
+)
+pad_mirrored = composite(
+    "pad_mirrored(Tensor input, int[] pad, str mode) -> Tensor",
+    body=lambda input, pad, mode: ops.pad_edges(input, pad, mode),
+    namespace="private",
+    autocast="float32",
+    doc="reflect and replicate, which autocast runs in float32; circular padding stays in the input's dtype.",
 )
 pad = composite(
     "pad(Tensor input, int[] pad, str mode='constant', float? value=None) -> Tensor",

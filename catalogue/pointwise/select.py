@@ -58,6 +58,7 @@ masked_fill = pointwise(
     promoting=("self",),
     masks=("mask",),
     inplace=True,
+    row_major=True,
     dtypes=all_dtypes,
     check="masked_fill",
     kernel=lambda self, mask, value: where(mask, value, self),

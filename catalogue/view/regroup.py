@@ -80,7 +80,9 @@ as_strided_scatter = composite(
 as_strided = view(
     "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
     kernel="as_strided",
-    grad=lambda g, self, size, stride, storage_offset: cpp.as_strided_backward(g, self, size, stride, storage_offset),
+    grad=lambda g, self_layout, size, stride, storage_offset: cpp.as_strided_backward(
+        g, self_layout, size, stride, storage_offset
+    ),
     samples=lambda s: [s(s.t(6), (2, 2), (3, 1)), s(s.t(6), (2, 2), (1, 2), 1)],
     doc="A view of the storage with the given sizes, strides and offset.",
 )
@@ -126,14 +128,14 @@ view_as_complex = view(
 real = composite(
     "real(Tensor(a) self) -> Tensor(a)",
     kernel="real",
-    variants="function, property",
+    variants="function, property, assignable",
     samples=lambda s: [s(s.t(2, 3, dtype="complex64")), s(s.t(2))],
     doc="The real part, as a view; a real tensor itself.",
 )
 imag = composite(
     "imag(Tensor(a) self) -> Tensor(a)",
     kernel="imag",
-    variants="function, property",
+    variants="function, property, assignable",
     samples=lambda s: [s(s.t(2, 3, dtype="complex64"))],
     doc="The imaginary part of a complex tensor, as a view.",
 )

@@ -202,7 +202,7 @@ def _leaf(n: NodePlan, name: str) -> tuple[Term, str]:
     local = _local(name)
     if save.source == "Result":
         return Term(f"*{local}", TENSOR), f"const TensorRef {local} = saved_tensor(node, {k});"
-    if save.source == "ArgSizes":
+    if save.source in ("ArgSizes", "ArgLayout"):
         return Term(f"saved_value(node, {k}).int_list()", Type("int", is_list=True)), ""
     if save.source == "ArgDType":
         return Term(f"saved_value(node, {k}).dtype()", Type("ScalarType")), ""

@@ -58,6 +58,7 @@ def _fields(table: Table, rows: str) -> list[str]:
         f".rows = {rows}",
         f".choose = choose_{table.symbol}" if table.chooser else "",
         f".check = checks::{table.check}" if table.check else "",
+        ".row_major = true" if table.row_major else "",
     ]
     return [field for field in fields if field]
 

@@ -57,6 +57,11 @@ std::string describe(const Node& node) {
   return text + ")";
 }
 
+std::string_view forward_name(const Node& node) {
+  const std::string_view name = node.info->name;
+  return name.substr(0, name.rfind("Backward"));
+}
+
 void rethrow_in(const Node& node) {
   const std::string where = str("raised in the backward of ", describe(node));
   try {

@@ -1,6 +1,7 @@
 // What errors of backward say: the operator, the shapes, and the line of the forward call.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "runtime/autograd/node.h"
 
@@ -8,6 +9,9 @@ namespace vivace {
 
 /// "MulBackward0 (output of shape [2, 3]; forward operation at train.py:12 in f)".
 std::string describe(const Node& node);
+
+/// "Mul" for MulBackward0.
+std::string_view forward_name(const Node& node);
 
 /// Adds to the error that is being handled, of either kind, which node was running; rethrows it.
 [[noreturn]] void rethrow_in(const Node& node);

@@ -48,8 +48,9 @@ bool check_outside(const Op& op, const Value* args) {
 
 void refuse_inference_save() {
   fail(
-      "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and "
-      "use it in autograd, or make the tensor under no_grad instead of inference_mode.");
+      "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+      "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+      "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
 }
 
 void set_inference_mode(bool on) {

@@ -39,7 +39,13 @@ using Needs = uint64_t;
 /// `node.saved()`.
 using Apply = void (*)(Node& node, Tensor* const* grads, Tensor** out, Needs needs);
 
-enum class SaveFrom : uint8_t { Arg, Result, ArgSizes, ArgDType };
+enum class SaveFrom : uint8_t {
+  Arg,
+  Result,
+  ArgSizes,
+  ArgDType,
+  ArgLayout,  // sizes, strides and the storage offset, in one list
+};
 inline constexpr uint8_t kAnyEdge = 0x80, kEveryEdge = 0xff;
 struct SaveSpec {
   SaveFrom from;

@@ -8,9 +8,13 @@ namespace vivace {
 /// After an in-place op recorded as `node` (an edge to self as it was before, if there is one, comes first): makes it
 /// self's history, as its nr-th output, and through a view the root's.
 void rebase_history(Tensor& self, Node& node, uint32_t nr = 0);
-/// A view that a custom Function returned: in-place operations would go around the user's backward.
-inline bool is_function_view(const Tensor& t) { return t.extra && t.extra->from_function; }
-[[noreturn]] void refuse_function_view(const Tensor& t);
+/// For a view that may not be written to (see ViewOrigin): itself, or `indirectly` its base or another view of it was.
+[[noreturn]] void refuse_view(const Tensor& t, bool indirectly);
+/// Refuses a write to a view whose base could not be told of it.
+inline void check_view_origin(const Tensor& t) {
+  if (t.origin != ViewOrigin::Recorded) [[unlikely]]
+    refuse_view(t, false);
+}
 /// While CopySlices runs the node of the op that wrote: the way that what this saved of its result takes, by the root.
 struct WrittenSlice {
   const Node* node = nullptr;

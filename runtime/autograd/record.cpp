@@ -92,6 +92,14 @@ void save_list_sizes(Value& slot, TensorList list) {
   }
 }
 
+void save_layout(Value& slot, const Tensor& t) {
+  const size_t n = size_t(t.ndim_) * 2;
+  auto* layout = static_cast<int64_t*>(std::malloc((n + 1) * sizeof(int64_t)));
+  std::copy_n(t.dims_, n, layout);
+  layout[n] = t.storage_offset();
+  slot = Value::of(IntList(layout, n + 1));
+}
+
 /// Saves what the derivative uses of an argument.
 inline void save_argument(Value& slot, SaveSpec spec, const Value* args) {
   const Value& arg = args[spec.index];
@@ -106,6 +114,8 @@ inline void save_argument(Value& slot, SaveSpec spec, const Value* args) {
     }
   } else if (arg.tag == Tag::TensorList) {
     save_list_sizes(slot, arg.tensor_list());
+  } else if (arg.tensor && spec.from == SaveFrom::ArgLayout) {
+    save_layout(slot, *arg.tensor);
   } else if (arg.tensor) {
     slot = spec.from == SaveFrom::ArgDType ? Value::of(arg.tensor->dtype()) : Value::of(arg.tensor->sizes());
     own_saved(slot);
@@ -228,12 +238,14 @@ Object* record_general(const Op& op, const NodeInfo& info, KeySet keys, Value* a
        " that requires grad is being used in an in-place operation; do it under torch.no_grad(), or on a copy");
 }
 
-/// Refuses to write to a leaf that requires grad, a view of one, and a view that a custom Function gave back.
+/// Refuses to write to a leaf that requires grad, to a view of one, and to a view whose base could not be told.
 void check_in_place(const Op& op, const Tensor& self) {
   const bool self_grad = needs_grad(&self);
-  if (self_grad && self.is_leaf() && !self.base) refuse_leaf(op, "a leaf Variable");
-  if (needs_grad(self.base) && self.base->is_leaf()) refuse_leaf(op, "a view of a leaf Variable");
-  if (self_grad && is_function_view(self)) refuse_function_view(self);
+  if (self.base) {
+    check_view_origin(self);
+    if ((self_grad || needs_grad(self.base)) && self.base->is_leaf()) refuse_leaf(op, "a view of a leaf Variable");
+  }
+  if (self_grad && self.is_leaf()) refuse_leaf(op, "a leaf Variable");
 }
 
 }  // namespace
@@ -298,7 +310,7 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   uint8_t present = tls.grad_mode && op.node ? requiring_grad(op, args, nedges) : 0;
   const bool recording = tls.grad_mode && op.node && (present || self_grad);
   const bool recorded = recording && is_differentiable(self.dtype());
-  if (recorded || (tls.grad_mode && self_grad)) check_in_place(op, self);
+  if (recorded || (tls.grad_mode && (self_grad || needs_grad(self.base)))) check_in_place(op, self);
   if (!recorded) return redispatch(op, below, args);
 
   const NodeInfo& info = *op.node;
@@ -376,7 +388,7 @@ void set_requires_grad(Tensor& t, bool value) {
 }
 
 void detach_in_place(Tensor& t) {
-  if (t.base && needs_grad(t.base)) fail("Can't detach views in-place. Use detach() instead.");
+  if (t.base && !is_inference(t)) fail("Can't detach views in-place. Use detach() instead.");
   drop_tangents(t);
   Node* old = std::exchange(t.grad_fn, nullptr);
   t.output_nr = 0;

@@ -154,6 +154,7 @@ void copy_slices_apply(Node& node, Tensor* const* grads, Tensor** out, Needs nee
   {
     const GradModeGuard no_grad(false);
     slice = slice_of(*whole, base, view);
+    slice->origin = ViewOrigin::Recorded;
   }
   if (whole->requires_grad()) regenerate_view(*slice);  // by geometry: nothing is saved that the copy below changes
   TensorRef slice_grad = ops::clone(*slice, std::nullopt);
@@ -185,8 +186,8 @@ const NodeInfo copy_slices_info = {
 
 void regenerate_view(Tensor& t) {
   Tensor& root = *t.base;
-  if (is_function_view(t)) [[unlikely]]
-    refuse_function_view(t);
+  if (t.origin != ViewOrigin::Recorded && (t.grad_fn || root.requires_grad())) [[unlikely]]
+    refuse_view(t, true);
   t.epoch = root.epoch;
   if (!root.requires_grad()) {
     Node* old = std::exchange(t.grad_fn, nullptr);
@@ -211,13 +212,42 @@ Node* written_by(Node& node) {
                                                        : nullptr;
 }
 
-void refuse_function_view(const Tensor& t) {
-  fail(
-      "Output ", t.output_nr, " of ", t.grad_fn ? describe(*t.grad_fn) : "a custom Function",
-      " is a view and is being modified inplace, or its base or another view of it has been. This view was created "
-      "inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
-      "would override the custom backward associated with the custom Function, leading to incorrect gradients. This "
-      "behavior is forbidden. You can fix this by cloning the output of the custom Function.");
+void refuse_view(const Tensor& t, bool indirectly) {
+  const char* what = indirectly ? "its base or another view of its base has been" : "is being";
+  const std::string output =
+      t.grad_fn ? str("Output ", t.output_nr, " of ", forward_name(*t.grad_fn), " is a view") : "";
+  const std::string made = t.grad_fn ? str(" (it is an output of ", describe(*t.grad_fn), ")") : "";
+  const std::string subject = output.empty() ? "A view " : output + " and ";
+  const std::string unrecorded = output.empty() ? "A view was created" : output + " of a view which was created";
+  const auto ambiguous = [](const char* mode) {
+    return str(
+        " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+        "both the view and the inplace either both inside the ",
+        mode,
+        " block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked).");
+  };
+  switch (t.origin) {
+    case ViewOrigin::WithoutGrad:
+      fail(unrecorded, " in no_grad mode and ", what, " modified inplace with grad mode enabled.", ambiguous("no_grad"),
+           made);
+    case ViewOrigin::Inference:
+      fail(unrecorded, " in inference mode and ", what, " modified inplace in normal mode.",
+           ambiguous("inference_mode"), made);
+    case ViewOrigin::OneOfSeveral:
+      fail(subject, what,
+           " modified inplace. This view is the output of a function that returns multiple views. Such functions do "
+           "not allow the output views to be modified inplace. You should replace the inplace operation by an "
+           "out-of-place one.",
+           made);
+    default:
+      fail(subject, what,
+           " modified inplace. This view was created inside a custom Function (or because an input was returned as-is) "
+           "and the autograd logic to handle view+inplace would override the custom backward associated with the "
+           "custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning "
+           "the output of the custom Function.",
+           made);
+  }
 }
 
 void rebase_history(Tensor& self, Node& node, uint32_t nr) {
@@ -266,16 +296,15 @@ void rebase_history(Tensor& self, Node& node, uint32_t nr) {
     move_retain_hook(*before, nr_before, *self.grad_fn, self.output_nr);
 }
 
-/// A write through a view is a write to its root.
-static KeySet watched_root(const Tensor& t) { return t.base ? t.base->keys & bit(Key::Watched) : 0; }
-
 Object* view_kernel(const Op& op, KeySet keys, Value* args) {
   KeySet found = 0;
   bool lacking = false;  // tangents
+  // A write through a view is a write to its root, also through one that requires no grad for being made without.
+  const KeySet of_root = bit(Key::Watched) | (op.op_class == OpClass::InPlace ? bit(Key::Autograd) : 0);
   for (uint32_t m = op.tensor_args; m; m &= m - 1) {
     if (Tensor* t = args[__builtin_ctz(m)].tensor) {
       sync_view(*t);
-      found |= t->keys | watched_root(*t);
+      found |= t->keys | (t->base ? t->base->keys & of_root : 0);
       lacking |= lacks_tangents(*t);
     }
   }
@@ -283,7 +312,7 @@ Object* view_kernel(const Op& op, KeySet keys, Value* args) {
     for (Tensor* t : args[__builtin_ctz(m)].tensor_list()) {
       if (!t) continue;
       sync_view(*t);
-      found |= t->keys | watched_root(*t);
+      found |= t->keys | (t->base ? t->base->keys & of_root : 0);
       lacking |= lacks_tangents(*t);
     }
   }

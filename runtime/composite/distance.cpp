@@ -74,7 +74,7 @@ TensorRef renorm(Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxno
   const TensorRef norm = ops::linalg_vector_norm(self, p, IntList(others), true, wide);
   const TensorRef scale = ops::mul_Scalar(*ops::reciprocal(*ops::add_Scalar(*norm, Scalar(1e-7), Scalar(1))), maxnorm);
   const TensorRef factor = ops::where_ScalarOther(*ops::gt_Scalar(*norm, maxnorm), *scale, Scalar(1.0));
-  return ops::to_dtype(*ops::mul_Tensor(self, *factor), self.dtype());
+  return ops::to_dtype(*ops::mul_Tensor(*ops::contiguous(self), *factor), self.dtype());
 }
 
 }  // namespace vivace::composite

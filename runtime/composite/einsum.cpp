@@ -5,6 +5,7 @@
 #include "generated/kernels/linalg/products.h"
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/linalg/products.h"
+#include "generated/ops/pointwise/arith.h"
 #include "generated/ops/reduce/sums.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
@@ -144,6 +145,12 @@ Term contract(Term a, Term b, const std::vector<int>& keep) {
     if (size_in(a, label) != size_in(b, label))
       fail("einsum(): operands do not broadcast with remapped shapes: sizes ", size_in(a, label), " and ",
            size_in(b, label), " of one subscript");
+  if (inner.empty()) {
+    TensorRef x = arrange(a, joined({&batch, &rows})), y = arrange(b, joined({&batch, &cols}));
+    for (size_t d = 0; d < cols.size(); ++d) x = ops::unsqueeze(*x, -1);
+    for (size_t d = 0; d < rows.size(); ++d) y = ops::unsqueeze(*y, int64_t(batch.size()));
+    return {ops::mul_Tensor(*x, *y), joined({&batch, &rows, &cols})};
+  }
   const int64_t n = extent(a, batch), m = extent(a, rows), k = extent(a, inner), p = extent(b, cols);
   const int64_t left[] = {n, m, k}, right[] = {n, k, p};
   Dims sizes;

@@ -162,7 +162,8 @@ TensorRef rms_norm(Tensor& input, IntList normalized_shape, Tensor* weight, std:
   Dims dims;
   for (size_t d = sizes.size() - normalized_shape.size(); d < sizes.size(); ++d) dims.push(int64_t(d));
   const double epsilon = eps.value_or(real_of(input.dtype()) == DType::Float64 ? 0x1p-52 : 0x1p-23);
-  TensorRef wide = is_half(input.dtype()) ? ops::to_dtype(input, DType::Float32) : TensorRef::share(&input);
+  TensorRef wide = ops::contiguous(input, MemoryFormat::Contiguous);
+  if (is_half(input.dtype())) wide = ops::to_dtype(*wide, DType::Float32);
   TensorRef squares = ops::square(*wide), mean = ops::mean_dim(*squares, IntList(dims), true),
             shifted = ops::add_Scalar(*mean, Scalar(epsilon)), rstd = ops::rsqrt(*shifted),
             unit = ops::mul_Tensor(*wide, *rstd);

@@ -245,7 +245,7 @@ TensorRef matrix_power(Tensor& self, int64_t n) {
     else
       break;
   }
-  return n == 1 ? ops::clone(*result) : result;
+  return n == 1 ? ops::clone(*result, MemoryFormat::Contiguous) : result;
 }
 
 }  // namespace vivace::composite

@@ -131,7 +131,7 @@ TensorRef pad(Tensor& input, IntList pad, std::string_view mode, std::optional<d
     fail_not_implemented(
         "pad: Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now, but got input of shape ",
         input.sizes(), " and pad ", pad);
-  return ops::pad_edges(input, pad, mode);
+  return mode == "circular" ? ops::pad_edges(input, pad, mode) : ops::pad_mirrored(input, pad, mode);
 }
 
 }  // namespace vivace::composite

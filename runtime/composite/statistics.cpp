@@ -75,20 +75,19 @@ TensorRef quantiles(const char* name, Tensor& self, Tensor& q, Dim dim, bool kee
       fail(name, "() q values must be in the range [0, 1]");
   }
   const int64_t d = dim ? wrap_dim(*dim, self.dim()) : 0;
-  const TensorRef flat = dim && self.dim() ? ops::transpose_int(self, d, -1) : ops::reshape(self, Dims{-1});
+  const TensorRef flat =
+      dim && self.dim() ? ops::transpose_int(*ops::unsqueeze(self, -1), d, -1) : ops::reshape(self, Dims{-1});
   const TensorRef row_of_q = ops::reshape(q, Dims{-1});
   TensorRef result = quantiles_of_rows(*flat, *row_of_q, interpolation, skips_nan);
-  // q's dim first; the one that is reduced at its old place, or gone.
-  result = ops::unsqueeze(*ops::movedim_int(*result, -1, 0), -1);
+  result = ops::movedim_int(*result, -1, 0);  // q's dim first; the one that is reduced at its old place, or gone
   if (!dim) {
     Dims ones{q.numel()};
     for (int64_t k = 0; keepdim && k < self.dim(); ++k) ones.push(1);
     result = ops::reshape(*result, ones);
   } else if (self.dim() == 0) {
     result = ops::reshape(*result, Dims{q.numel()});
-  } else {
-    result = ops::transpose_int(*result, d + 1, -1);
-    if (!keepdim) result = ops::squeeze_dim(*result, d + 1);
+  } else if (!keepdim) {
+    result = ops::squeeze_dim(*result, d + 1);
   }
   return q.dim() == 0 ? ops::squeeze_dim(*result, 0) : result;
 }

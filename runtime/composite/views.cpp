@@ -101,7 +101,7 @@ TensorRef unflatten_int(Tensor& self, int64_t dim, IntList sizes) {
   return ops::view(self, whole);
 }
 
-TensorRef ravel(Tensor& self) { return reshape(self, Dims{-1}); }
+TensorRef ravel(Tensor& self) { return reshape(*ops::contiguous(self), Dims{-1}); }
 
 TensorRef movedim_intlist(Tensor& self, IntList source, IntList destination) {
   return ops::permute(self, moved(self, source, destination));

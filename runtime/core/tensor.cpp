@@ -219,6 +219,7 @@ TensorRef bare_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, D
   Py_INCREF(root);
   v->base = root;
   v->epoch = root->epoch;
+  v->origin = tls.inference_mode ? ViewOrigin::Inference : tls.grad_mode ? t.origin : ViewOrigin::WithoutGrad;
   v->keys |= bit(Key::View);
   if (t.extra && t.version_ != &t.storage_->version) adopt_version(*v, t);
   track_new(v);

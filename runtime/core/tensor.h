@@ -26,6 +26,10 @@ using KeySet = uint32_t;
 inline constexpr int kMaxDims = 64;
 inline constexpr int kInlineDims = 5;
 
+/// How a view came to be: all but Recorded refuse to be written to while gradients are recorded, because the write
+/// could not be told from the base's history.
+enum class ViewOrigin : uint8_t { Recorded, OneOfSeveral, WithoutGrad, Inference, CustomFunction };
+
 struct Tensor : Object {
   KeySet keys;
   DType dtype_;
@@ -44,7 +48,8 @@ struct Tensor : Object {
   TensorExtra* extra;  // owned: hooks and other rare things
   Object* dict;
   Object* weakrefs;
-  bool row_major_;  // the strides are contiguous_strides(sizes)
+  bool row_major_;    // the strides are contiguous_strides(sizes)
+  ViewOrigin origin;  // of a view, which has it of the view that it was made from; elsewhere Recorded
   int64_t inline_dims_[2 * kInlineDims];
 
   DType dtype() const { return dtype_; }

@@ -32,7 +32,6 @@ struct TensorExtra {
   Object* accumulate_post_hooks = nullptr;
   Object* name = nullptr;
   bool retains_grad = false;
-  bool from_function = false;  // a view that a custom Function returned
 };
 
 /// The extra part, made if there is none.

@@ -86,6 +86,7 @@ void fill__Tensor(Tensor& self, Tensor& value) {
 void resize_(Tensor& self, IntList size, std::optional<MemoryFormat> memory_format) {
   for (int64_t s : size)
     if (s < 0) fail("Trying to create tensor with negative dimension ", s, ": ", size);
+  if (self.requires_grad()) fail("cannot resize variables that require grad");
   resize_into(self, size);
   if (memory_format && *memory_format != MemoryFormat::Contiguous && *memory_format != MemoryFormat::Preserve)
     set_layout(self, size, format_strides(size, *memory_format), self.storage_offset());

@@ -111,7 +111,8 @@ TensorRef pad_edges(Tensor& input, IntList pad, std::string_view mode) {
     if (out[int(sizes.size() - 1 - i / 2)] == 0 && m != Mode::Replicate)
       fail("pad: Negative padding value is resulting in an empty dimension.");
   }
-  return kernels::empty_images(out, input.dtype(), input.device(), kernels::format_of(input));
+  const MemoryFormat format = m == Mode::Circular ? MemoryFormat::Contiguous : kernels::format_of(input);
+  return kernels::empty_images(out, input.dtype(), input.device(), format);
 }
 
 TensorRef pad_edges_backward(Tensor& input, IntList input_sizes, IntList, std::string_view) {

@@ -14,7 +14,7 @@ using namespace lapack;
 namespace meta {
 
 TensorRef linalg_pinv(Tensor& A, Tensor&, bool) {
-  return empty_columns(extended(batch_sizes(A), {cols(A), rows(A)}), A.dtype(), A.device());
+  return empty(extended(batch_sizes(A), {cols(A), rows(A)}), A.dtype(), A.device());
 }
 
 }  // namespace meta
@@ -48,7 +48,7 @@ void hermitian_pinv(Tensor& A, Tensor& tolerance, Tensor& out) {
       // Columns of V times rows of the conjugate that is scaled.
       const Matrix left{reinterpret_cast<char*>(v), n, n, 1, n},
           right{reinterpret_cast<char*>(scaled.data()), n, n, n, 1},
-          product{reinterpret_cast<char*>(matrix_at<T>(out, i)), n, n, 1, n};
+          product{reinterpret_cast<char*>(matrix_at<T>(out, i)), n, n, n, 1};
       gemm(A.dtype(), left, right, product);
     }
   });
@@ -83,7 +83,7 @@ void linalg_pinv(Tensor& A, Tensor& tolerance, bool hermitian, Tensor& out) {
       if constexpr (kComplex<T>)
         for (int64_t e = 0; e < m * k; ++e) u[e].im = -u[e].im;
       const Matrix left{reinterpret_cast<char*>(v), n, k, k, 1}, right{reinterpret_cast<char*>(u), k, m, m, 1},
-          product{reinterpret_cast<char*>(matrix_at<T>(out, i)), n, m, 1, n};
+          product{reinterpret_cast<char*>(matrix_at<T>(out, i)), n, m, m, 1};
       gemm(A.dtype(), left, right, product);
     }
   });

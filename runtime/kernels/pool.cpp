@@ -293,8 +293,8 @@ void mean_backward(Tensor& grads, const Cells& cells, const Mean& mean, Tensor& 
 
 namespace meta {
 
-/// Means of volumes are contiguous in PyTorch, whatever the input is.
-static MemoryFormat mean_format(const Tensor& input) {
+/// Means and adaptive maxima of volumes are contiguous in PyTorch, whatever the input is.
+static MemoryFormat format_of_images(const Tensor& input) {
   return input.dim() == 4 ? kernels::format_of(input) : MemoryFormat::Contiguous;
 }
 
@@ -307,7 +307,7 @@ std::tuple<TensorRef, TensorRef> max_pool(Tensor& input, IntList kernel_size, In
 }
 std::tuple<TensorRef, TensorRef> adaptive_max_pool(Tensor& input, IntList output_size) {
   const Dims sizes = adaptive_sizes(input, output_size);
-  const MemoryFormat format = kernels::format_of(input);
+  const MemoryFormat format = format_of_images(input);
   return {kernels::empty_images(sizes, input.dtype(), input.device(), format),
           kernels::empty_images(sizes, DType::Int64, input.device(), format)};
 }
@@ -320,7 +320,7 @@ TensorRef avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList p
   if (divisor == 0) fail("avg_pool: divisor must be not zero");
   return kernels::empty_images(
       pooled_sizes("avg_pool", input, kernel_size, stride, padding, no_dilation(kernel_size.size()), ceil_mode),
-      input.dtype(), input.device(), mean_format(input));
+      input.dtype(), input.device(), format_of_images(input));
 }
 TensorRef avg_pool_backward(Tensor& grads, IntList input_sizes, IntList, IntList, IntList, bool, bool,
                             std::optional<int64_t>) {
@@ -328,7 +328,8 @@ TensorRef avg_pool_backward(Tensor& grads, IntList input_sizes, IntList, IntList
 }
 TensorRef adaptive_avg_pool(Tensor& input, IntList output_size) {
   kernels::check_floating(input.dtype(), "adaptive_avg_pool");
-  return kernels::empty_images(adaptive_sizes(input, output_size), input.dtype(), input.device(), mean_format(input));
+  return kernels::empty_images(adaptive_sizes(input, output_size), input.dtype(), input.device(),
+                               format_of_images(input));
 }
 TensorRef adaptive_avg_pool_backward(Tensor& grads, IntList input_sizes) {
   return empty(input_sizes, grads.dtype(), grads.device());

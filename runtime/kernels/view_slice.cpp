@@ -3,6 +3,7 @@
 
 #include "generated/kernels/view/copies.h"
 #include "generated/kernels/view/parts.h"
+#include "runtime/dispatch/keys.h"
 
 namespace vivace::kernels {
 namespace {
@@ -27,6 +28,13 @@ TensorRef without_dim(Tensor& self, int dim, int64_t index) {
   }
   const IntList rest_sizes(sizes, size_t(n - 1)), rest_strides(strides, size_t(n - 1));
   return make_view(self, rest_sizes, rest_strides, self.storage_offset() + index * self.dims_[n + dim]);
+}
+
+/// What a function gives that returns several views at once.
+std::vector<TensorRef> several(std::vector<TensorRef> views) {
+  if (tls.grad_mode && !tls.inference_mode)
+    for (TensorRef& part : views) part->origin = ViewOrigin::OneOfSeveral;
+  return views;
 }
 
 /// The same memory, and to autograd nobody's view.
@@ -80,7 +88,7 @@ std::vector<TensorRef> unbind_int(Tensor& self, int64_t dim) {
   std::vector<TensorRef> parts;
   parts.reserve(size_t(self.dims_[d]));
   for (int64_t i = 0; i < self.dims_[d]; ++i) parts.push_back(without_dim(self, d, i));
-  return parts;
+  return several(std::move(parts));
 }
 
 std::vector<TensorRef> split_Tensor(Tensor& self, int64_t split_size, int64_t dim) {
@@ -94,7 +102,7 @@ std::vector<TensorRef> split_Tensor(Tensor& self, int64_t split_size, int64_t di
   parts.reserve(size_t(count));
   for (int64_t i = 0; i < count; ++i)
     parts.push_back(stretch(self, d, i * split_size, std::min(split_size, size - i * split_size)));
-  return parts;
+  return several(std::move(parts));
 }
 
 std::vector<TensorRef> split_with_sizes(Tensor& self, IntList split_sizes, int64_t dim) {
@@ -116,7 +124,7 @@ std::vector<TensorRef> split_with_sizes(Tensor& self, IntList split_sizes, int64
     parts.push_back(stretch(self, d, start, s));
     start += s;
   }
-  return parts;
+  return several(std::move(parts));
 }
 
 std::vector<TensorRef> chunk(Tensor& self, int64_t chunks, int64_t dim) {
@@ -126,14 +134,13 @@ std::vector<TensorRef> chunk(Tensor& self, int64_t chunks, int64_t dim) {
   std::vector<TensorRef> parts;
   if (each == 0) {  // an empty dim still gives as many chunks as were asked for
     constexpr int64_t kMost = int64_t(1) << 24;
-    if (chunks > kMost)
-      raise(ErrorKind::Memory, str("chunk: not enough memory for ", chunks, " chunks of an empty dimension"));
+    if (chunks > kMost) fail("chunk: not enough memory for ", chunks, " chunks of an empty dimension");
     for (int64_t i = 0; i < chunks; ++i) parts.push_back(stretch(self, d, 0, 0));
-    return parts;
+    return several(std::move(parts));
   }
   parts.reserve(size_t(std::min(chunks, size)));
   for (int64_t at = 0; at < size; at += each) parts.push_back(stretch(self, d, at, std::min(each, size - at)));
-  return parts;
+  return several(std::move(parts));
 }
 
 std::vector<TensorRef> tensor_split_sections(Tensor& self, int64_t sections, int64_t dim) {

@@ -92,6 +92,7 @@ void byte_strides(const Tensor& t, IntList sizes, int64_t* strides) {
 /// A result laid out as PyTorch would: like the operands if they agree, else in the order of their dims.
 TensorRef allocate(const Call& c, Device device) {
   const DType dtype = DType(c.row->result);
+  if (c.info->row_major) return empty(c.sizes, dtype, device);
   const Tensor* model = nullptr;
   bool alike = true, contiguous = true;
   for (int k = 0; k < c.noperands(); ++k) {

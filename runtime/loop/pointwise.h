@@ -36,6 +36,7 @@ struct PointwiseInfo {
   const PointwiseInfo& (*choose)(
       const Value* args);            // the variant that strings, flags and absent arguments select, or null
   void (*check)(const Value* args);  // further conditions, or null
+  bool row_major;                    // the result is, whatever the layout of the operands
 };
 
 /// Whether v is the number x and no wider in class than the tensor `self`, so that it has no say in the dtype.

@@ -36,6 +36,8 @@ except CatalogueError as error:
         ('unary("f", kernal=lambda a: a, kernel=lambda a: a)', "unknown option 'kernal'"),
         ('unary("f", kernel=lambda a: a, namespace="torchy")', "unknown namespace 'torchy'"),
         ('unary("f", kernel=lambda a: a, variants="metod")', "variants are"),
+        ('unary("f", kernel=lambda a: a, aliases="")', "aliases= has an empty name"),
+        ('unary("f", kernel=lambda a: a, aliases="g, ")', "aliases= has an empty name"),
         ('view("f(Tensor self) -> Tensor", kernel="f")', "a view marks what it shares"),
         ('composite("f(Tensor self) -> Tensor")', "either kernel= or body="),
         ('composite("f(Tensor self) -> Tensor", body=lambda self: self.nope())', "'nope' is no operator"),

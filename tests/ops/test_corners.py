@@ -88,7 +88,7 @@ def test_combinations(repeated):
         ours = torch.combinations(torch.arange(n), r, repeated)
         assert ours.tolist() == [list(c) for c in choose(range(n), r)] and ours.shape[1] == r
     for n, r in ((100_000, 4), (100_000, 9)):  # without counting them up
-        with pytest.raises((RuntimeError, MemoryError)):
+        with pytest.raises(RuntimeError):
             torch.combinations(torch.arange(n), r, repeated)
     with pytest.raises(RuntimeError, match="too large"):
         torch.combinations(torch.arange(3), 2**63 - 1, repeated)
@@ -194,9 +194,9 @@ def test_in_place_forms_as_functions():
 
 def test_numbers_of_parts_that_no_memory_holds():
     for split in (torch.chunk, torch.unsafe_chunk):
-        with pytest.raises(MemoryError, match="chunks of an empty dimension"):
+        with pytest.raises(RuntimeError, match="chunks of an empty dimension"):
             split(torch.empty(0), 2**62)
-    with pytest.raises((MemoryError, RuntimeError)):
+    with pytest.raises(RuntimeError):
         torch.mvlgamma(torch.ones(2), 2**50)
 
 
@@ -217,3 +217,21 @@ def test_arithmetic_of_two_numbers_gives_a_tensor():
         assert result.dim() == 0 and result.item() == value and result.dtype == dtype
     with pytest.raises(TypeError, match="remainder"):
         torch.remainder(5, 2)
+
+
+def test_counts_of_indices_and_slices_differ():
+    x, index = torch.zeros(3, 2), torch.tensor([0, 1])
+    text = r"index_add_\(\): Number of indices \(2\) should be equal to source.size\(dim\): \(3\), for dim: 0"
+    with pytest.raises(RuntimeError, match=text):
+        x.index_add(0, index, torch.ones(3, 2))
+    with pytest.raises(
+        IndexError, match=r"index_copy_\(\): Number of indices \(2\) should be equal to source.size\(dim\)"
+    ):
+        x.index_copy(0, index, torch.ones(3, 2))
+
+
+def test_logit_outside_its_range_is_nan_in_a_graph_too():
+    x = torch.tensor([2.0, 0.5], requires_grad=True)
+    for create_graph in (False, True):
+        (g,) = torch.autograd.grad(torch.logit(x).sum(), x, create_graph=create_graph)
+        assert g.isnan().tolist() == [True, False] and g[1].item() == 4.0

@@ -10,12 +10,8 @@
 
 namespace vivace::formulas {
 
-std::tuple<TensorRef, TensorRef> cross_backward(Tensor& g, Tensor& self, Tensor& other, int64_t dim, Needs needs) {
-  TensorRef a, b;
-  if (wants(needs, 0)) a = ops::linalg_cross(*conj(other), g, dim);
-  if (wants(needs, 1)) b = ops::linalg_cross(g, *conj(self), dim);
-  return {std::move(a), std::move(b)};
-}
+TensorRef cross_self_backward(Tensor& g, Tensor& other, int64_t dim) { return ops::linalg_cross(*conj(other), g, dim); }
+TensorRef cross_other_backward(Tensor& g, Tensor& self, int64_t dim) { return ops::linalg_cross(g, *conj(self), dim); }
 
 TensorRef matrix_exp_backward(Tensor& g, Tensor& self) {
   // exp of [[A.mH, g], [0, A.mH]] has the derivative at A.mH in direction g in its upper right block.

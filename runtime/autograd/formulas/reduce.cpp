@@ -56,12 +56,13 @@ TensorRef sum_backward(Tensor& g, IntList self_sizes, DimList dim, bool keepdim)
 TensorRef nansum_backward(Tensor& g, Tensor& self, DimList dim, bool keepdim) {
   return ops::masked_fill_Scalar(*sum_backward(g, self.sizes(), dim, keepdim), *ops::isnan(self), Scalar(0));
 }
+// The division comes last, as in PyTorch, so that the gradient has memory of its own and a hook may write to it.
 TensorRef mean_backward(Tensor& g, IntList self_sizes) {
-  return ops::expand(*ops::div_Scalar(g, Scalar(count(self_sizes))), self_sizes, false);
+  return ops::div_Scalar(*ops::expand(g, self_sizes, false), Scalar(count(self_sizes)));
 }
 TensorRef mean_dim_backward(Tensor& g, IntList self_sizes, DimList dim, bool keepdim) {
-  const TensorRef share = ops::div_Scalar(g, Scalar(std::max<int64_t>(count_of(self_sizes, dim), 1)));
-  return ops::expand(*restored(*share, int64_t(self_sizes.size()), dim, keepdim), self_sizes, false);
+  const int64_t n = std::max<int64_t>(count_of(self_sizes, dim), 1);
+  return ops::div_Scalar(*sum_backward(g, self_sizes, dim, keepdim), Scalar(n));
 }
 
 namespace {

@@ -91,10 +91,12 @@ TensorRef as_strided_backward(Tensor& g, IntList base_sizes, IntList base_stride
   return ops::as_strided(*storage, base_sizes, base_strides, base_offset - first);
 }
 
-TensorRef as_strided_backward(Tensor& g, Tensor& self, IntList size, IntList stride,
+TensorRef as_strided_backward(Tensor& g, IntList self_layout, IntList size, IntList stride,
                               std::optional<int64_t> storage_offset) {
-  return as_strided_backward(g, self.sizes(), self.strides(), self.storage_offset(), size, stride,
-                             storage_offset.value_or(self.storage_offset()));
+  const size_t n = self_layout.size() / 2;
+  const int64_t offset = self_layout.back();
+  return as_strided_backward(g, self_layout.first(n), self_layout.subspan(n, n), offset, size, stride,
+                             storage_offset.value_or(offset));
 }
 
 }  // namespace vivace::formulas

@@ -49,6 +49,8 @@ KEPT = {
     "softmax": lambda d: t(2, dtype=d).softmax(-1),
     "sum": lambda d: t(2, dtype=d).sum(),
     "layer_norm": lambda d: F.layer_norm(t(2, 3, dtype=d), (3,), t(3), t(3)),
+    "einsum without sums": lambda d: torch.einsum("i,j->ij", t(2, dtype=d), t(2, dtype=d)),
+    "circular": lambda d: F.pad(t(1, 1, 4, dtype=d), (1, 1), mode="circular"),
     "mv": lambda d: torch.mv(t(2, 2, dtype=d), t(2, dtype=d)),
 }
 

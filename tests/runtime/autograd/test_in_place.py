@@ -131,6 +131,24 @@ def test_names_of_fill():
     assert type((leaf(1.0) * 1).fill_(torch.tensor(2.0)).grad_fn).__name__ == "FillBackward3"
 
 
+def test_what_as_strided_looked_at_may_be_changed():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    parts = y.as_strided((2,), (2,), 0) * 1
+    y.detach().zero_()
+    parts.sum().backward()
+    assert x.grad.tolist() == [1.0, 0.0, 1.0]
+
+
+def test_cross_keeps_only_the_vector_that_a_wanted_gradient_needs():
+    x, fixed = leaf(1.0, 2.0, 3.0), torch.tensor([0.0, 0.0, 1.0])
+    y = x * 1
+    z = torch.linalg.cross(y, fixed)
+    y.detach().zero_()
+    z.sum().backward()
+    assert x.grad.tolist() == [-1.0, 1.0, 0.0]
+
+
 def test_writing_through_as_strided_makes_no_cycle():
     x = leaf(1.0, 2.0, 3.0)
     reference = weakref.ref(x)

@@ -10,10 +10,10 @@ __all__ = [
 
 
 def _in_format_of(input, result):
-    """The result in the memory format that the input is in."""
+    """The result, row-major or channels last as the input is."""
     format = {4: vivace.channels_last, 5: vivace.channels_last_3d}.get(input.dim())
     if format is None or input.is_contiguous() or not input.is_contiguous(memory_format=format):
-        return result
+        return result.contiguous()
     return result.contiguous(memory_format=format)
 
 
