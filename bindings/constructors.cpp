@@ -5,6 +5,7 @@
 #include "bindings/keywords.h"
 #include "bindings/memory.h"
 #include "bindings/override.h"
+#include "bindings/python_dispatch.h"
 #include "bindings/tables.h"
 #include "runtime/autograd/grad.h"
 
@@ -59,7 +60,7 @@ Object* tensor(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords)
   return guarded([&]() -> Object* {
     if (nargs == 1 && !keywords && !is_tensor(args[0])) [[likely]] {
       const Device device = default_device();
-      return tensor_from_data(args[0], nullptr, &device).release();
+      return lifted(tensor_from_data(args[0], nullptr, &device)).release();
     }
     static constexpr Signature signature = {"tensor", 1, 1, {"data", "dtype", "device", "requires_grad", "pin_memory"}};
     Object* a[5];
@@ -72,7 +73,7 @@ Object* tensor(Object*, Object* const* args, Py_ssize_t nargs, Object* keywords)
       warn(
           "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
           "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).");
-    return finish(tensor_from_data(a[0], pointer(dtype), &device), requires_grad);
+    return finish(lifted(tensor_from_data(a[0], pointer(dtype), &device)), requires_grad);
   });
 }
 
@@ -84,7 +85,7 @@ Object* as_tensor(Object*, Object* const* args, Py_ssize_t nargs, Object* keywor
     const auto dtype = dtype_argument("as_tensor", a[1]);
     const std::optional<Device> device = device_or_default("as_tensor", a[2]);
     if (const TensorRef same = without_copy(a[0])) return convert(*same, dtype, device).release();
-    return tensor_from_data(a[0], pointer(dtype), pointer(device)).release();
+    return lifted(tensor_from_data(a[0], pointer(dtype), pointer(device))).release();
   });
 }
 

@@ -6,6 +6,7 @@
 #include "bindings/memory.h"
 #include "bindings/override.h"
 #include "bindings/tables.h"
+#include "runtime/dispatch/keys.h"
 
 namespace vivace {
 
@@ -114,6 +115,10 @@ Object* export_tensor(TensorRef t, bool copied) {
 }
 
 void check_exportable(const Tensor& t) {
+  if (t.keys & (bit(Key::NoData) | bit(Key::Vmap))) {
+    PyErr_SetString(PyExc_BufferError, "Can't export a tensor that has no memory of its own");
+    throw PythonError{};
+  }
   if (t.requires_grad()) {
     PyErr_SetString(PyExc_BufferError, "Can't export tensors that require gradient, use tensor.detach()");
     throw PythonError{};

@@ -2,6 +2,7 @@
 // index_put_.
 #include "bindings/exports.h"
 #include "bindings/indexing.h"
+#include "bindings/python_dispatch.h"
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/index/select.h"
 #include "generated/ops/view/parts.h"
@@ -16,6 +17,7 @@ namespace {
 struct Source {
   Tensor* tensor = nullptr;
   Scalar scalar;
+  TensorRef number = {};  // the scalar as a tensor, which is what a mode sees of it
 };
 
 Source source_of(const Tensor& destination, Object* value) {
@@ -56,8 +58,12 @@ TensorRef drop_leading_dims(Tensor& value, int64_t ndim) {
 void assign(Tensor& place, const Source& source) {
   if (source.tensor) {
     ops::copy_(place, *drop_leading_dims(*source.tensor, place.dim()));
-  } else {
+  } else if (!source.number) {
     ops::fill__Scalar(place, source.scalar);
+  } else if (place.dim() == 0) {
+    ops::copy_(place, *source.number);
+  } else {
+    ops::fill__Tensor(place, *source.number);
   }
 }
 
@@ -75,8 +81,9 @@ void assign_to_key(Tensor& t, const IndexKey& key, const Source& source) {
   }
   ArrayList arrays;
   const TensorRef place = apply_basic(t, key, &arrays);
-  const TensorRef values =
-      source.tensor ? drop_leading_dims(*source.tensor, 0) : scalar_tensor(source.scalar, t.dtype(), t.device());
+  const TensorRef values = source.tensor   ? drop_leading_dims(*source.tensor, 0)
+                           : source.number ? source.number
+                                           : scalar_tensor(source.scalar, t.dtype(), t.device());
   ops::index_put_(*place, arrays, *values);
 }
 
@@ -86,7 +93,9 @@ int tensor_ass_subscript(Object* self, Object* key, Object* value) {
   return guarded_or(-1, [&] {
     Tensor& t = tensor_of(self);
     if (!value) fail_type("Tensor does not support deleting items");
-    const Source source = source_of(t, value);
+    Source source = source_of(t, value);
+    if (!source.tensor && mode_is_on()) [[unlikely]]
+      source.number = lifted(scalar_tensor(source.scalar, t.dtype(), t.device()));
     if (key == Py_False) return 0;
     if (key == Py_True || key == Py_Ellipsis) {
       assign(t, source);

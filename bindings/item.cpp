@@ -51,8 +51,9 @@ Object* tensor_tolist(Object* self, Object*) {
     if (t.is_meta()) fail_not_implemented("Cannot copy out of meta tensor; no data!");
     if (!(t.keys & kMemoryKeys)) return list_of(t, 0, t.raw());
     const TensorRef here = ops::_to_copy(const_cast<Tensor&>(t), std::nullopt, Device{});
-    if (here->keys & (bit(Key::NoData) | bit(Key::Vmap)))
-      fail("Cannot access data pointer of Tensor that doesn't have storage");
+    if (here->keys & bit(Key::Vmap)) fail("Cannot access data pointer of Tensor that doesn't have storage");
+    if (here->keys & bit(Key::NoData))
+      fail(".tolist() is not supported for tensor subclasses, got ", Py_TYPE(self)->tp_name);
     return list_of(*here, 0, here->raw());
   });
 }

@@ -250,9 +250,8 @@ Object* excluded_keys(Object*, Object*) { return PyLong_FromUnsignedLong(tls.exc
 
 Op* find_qualified(std::string_view qualname) {
   if (const auto found = defined_ops.find(qualname); found != defined_ops.end()) return found->second;
-  constexpr std::string_view aten = "aten::";
-  if (!qualname.starts_with(aten)) return nullptr;
-  qualname.remove_prefix(aten.size());
+  if (!qualname.starts_with("aten::") && !qualname.starts_with("vivace::")) return nullptr;
+  qualname.remove_prefix(qualname.find("::") + 2);
   const size_t dot = qualname.find('.');
   return find_op(qualname.substr(0, dot), dot == qualname.npos ? "" : qualname.substr(dot + 1));
 }

@@ -11,6 +11,7 @@
 #include "bindings/tables.h"
 #include "bindings/tensor_attributes.h"
 #include "runtime/autograd/grad.h"
+#include "runtime/autograd/rebase.h"
 #include "runtime/dispatch/foreign.h"
 
 namespace vivace {
@@ -28,6 +29,7 @@ constexpr const char* kNumbersAsTensors[] = {"add", "add_", "sub", "sub_", "mul"
 
 std::string presented_overload(const Op& op) {
   const std::string_view overload = op.overload;
+  if (tls.foreign_backward) return op.overload;  // of calls in C++
   if (overload != "Scalar" && overload != "Scalar_mode") return op.overload;
   for (const std::string_view name : kNumbersAsTensors)
     if (name == op.name) return overload == "Scalar" ? "Tensor" : "Tensor_mode";
@@ -36,29 +38,36 @@ std::string presented_overload(const Op& op) {
 
 /// The OpOverload that stands for op in torch.ops.
 Object* overload_object(const Op& op) {
-  static std::unordered_map<const Op*, Object*> known;
-  Object*& found = known[&op];
+  static std::unordered_map<const Op*, Object*> known[2];
+  Object*& found = known[tls.foreign_backward][&op];
   if (!found) {
     const std::string overload = presented_overload(op);
     const bool qualified = std::string_view(op.name).find("::") != std::string_view::npos;
-    const std::string name = str(qualified ? "" : "aten::", op.name, overload.empty() ? "" : ".", overload);
+    const std::string rest = str(op.name, overload.empty() ? "" : ".", overload);
+    // Where PyTorch's operator of that name has other arguments, ours goes by another namespace.
+    const Op* named = qualified ? nullptr : find_qualified("aten::" + rest);
+    const std::string name = str(qualified                                          ? ""
+                                 : named && named != &op && overload == op.overload ? "vivace::"
+                                                                                    : "aten::",
+                                 rest);
     found = checked(PyObject_CallFunction(find_overload, "s", name.c_str()));
   }
   return found;
 }
 
-/// The layers that have seen a call; they are hidden from what its handler calls.
-constexpr KeySet kAbove = bit(Key::Autograd) | bit(Key::SavedHooks) | bit(Key::Autocast) | bit(Key::ForwardAD);
-
 Object* dispatch_to_python(const Op& op, KeySet, Value* args) {
   const Ref<Object> function = Ref<Object>::share(overload_object(op));
   const auto [positional, keywords] = python_arguments(op, args);
   const WrittenArguments written(op, args);
-  const ExcludeGuard below(kAbove);
+  const ExcludeGuard below(kAbovePython);
   Ref<Object> result = Ref<Object>::steal(checked(
       PyObject_CallFunctionObjArgs(handler, function.object(), positional.object(), keywords.object(), nullptr)));
   written.bump_versions();
-  return check_python_result(op, args, std::move(result)).release();
+  Object* checked_result = check_python_result(op, args, std::move(result)).release();
+  if (op.op_class == OpClass::View)
+    for (Tensor* t : result_tensors(checked_result))
+      if (is_tensor(t)) adopt_view(*t, *args[0].tensor, !op.node);
+  return checked_result;
 }
 
 void install() {
@@ -66,7 +75,8 @@ void install() {
     guard_memory();
     for (Op* op : all_ops())
       if (!is_implicit_composite(*op)) show_to_python(*op);
-    Ref<Object>::steal(checked(PyImport_ImportModule("vivace._dispatch")));  // sets the handlers
+    const auto module = Ref<Object>::steal(checked(PyImport_ImportModule("vivace._dispatch")));
+    Ref<Object>::steal(checked(PyObject_CallMethod(module.object(), "activate", nullptr)));
     return true;
   }();
   (void)once;
@@ -102,9 +112,7 @@ Object* make_wrapper_subclass(Object*, Object* const* args, Py_ssize_t nargs, Ob
     Object* a[13];
     sort_arguments(signature, args, nargs, keywords, a);
     PyTypeObject* type = subclass_of_tensor(a[0], "_make_wrapper_subclass");
-    if (!class_dispatches(type))
-      fail_type("_make_wrapper_subclass(): ", type->tp_name,
-                " has no __torch_dispatch__, without which nothing can be done with its instances");
+    if (!class_dispatches(type)) fail_type(type->tp_name, " must define __torch_dispatch__");
     const Dims sizes = dims_argument("size", a[1]);
     const DType dtype = dtype_argument("_make_wrapper_subclass", a[5]).value_or(default_dtype);
     const Device device = device_argument("_make_wrapper_subclass", a[7]).value_or(Device{});
@@ -112,7 +120,11 @@ Object* make_wrapper_subclass(Object*, Object* const* args, Py_ssize_t nargs, Ob
     const bool strided = a[2] && a[2] != Py_None;
     TensorRef bare =
         strided ? empty_strided(sizes, dims_argument("strides", a[2]), dtype, nowhere) : empty(sizes, dtype, nowhere);
+    int64_t offset = 0;
+    if (a[3] && a[3] != Py_None && !unwrap_int(a[3], &offset))
+      fail_type("_make_wrapper_subclass(): argument 'storage_offset' must be int, not ", Py_TYPE(a[3])->tp_name);
     TensorRef wrapper = moved_into(std::move(bare), type);
+    wrapper->data_ += offset * int64_t(wrapper->item_size());
     wrapper->device_ = device;
     wrapper->keys = bit(Key::NoData) | bit(Key::Python);
     if (bool_argument("_make_wrapper_subclass", "requires_grad", a[9], false)) set_requires_grad(*wrapper, true);
@@ -155,6 +167,8 @@ Object* mode_at(Object*, Object* index) {
   return Py_NewRef(modes[at].get());
 }
 
+Object* is_wrapper(Object*, Object* t) { return PyBool_FromLong(is_tensor(t) && tensor_of(t).keys & bit(Key::NoData)); }
+
 Object* class_dispatches_object(Object*, Object* type) {
   return PyBool_FromLong(PyType_Check(type) && class_dispatches(reinterpret_cast<PyTypeObject*>(type)));
 }
@@ -180,6 +194,7 @@ PyMethodDef functions[] = {
     {"_pop_torch_dispatch_stack", pop_mode, METH_NOARGS, nullptr},
     {"_len_torch_dispatch_stack", num_modes, METH_NOARGS, nullptr},
     {"_get_dispatch_stack_at", mode_at, METH_O, nullptr},
+    {"_is_wrapper", is_wrapper, METH_O, "Whether a tensor was made by _make_wrapper_subclass."},
     {"_class_dispatches", class_dispatches_object, METH_O, "Whether a class has a __torch_dispatch__ of its own."},
     {"_disabled_torch_dispatch_impl", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_disabled)),
      METH_VARARGS | METH_KEYWORDS, "The __torch_dispatch__ of classes that see no calls."},
@@ -205,10 +220,18 @@ Object* call_with_python_arguments(Object* function, const Op& op, Value* args) 
   for (Py_ssize_t i = 0; i < n; ++i)
     PyTuple_SET_ITEM(all.object(), i + 1, Py_NewRef(PyTuple_GET_ITEM(positional.object(), i)));
   const WrittenArguments written(op, args);
-  const ExcludeGuard below(kAbove);
+  const ExcludeGuard below(kAbovePython);
   Ref<Object> result = Ref<Object>::steal(checked(PyObject_Call(called.object(), all.object(), keywords.object())));
   written.bump_versions();
   return check_python_result(op, args, std::move(result)).release();
+}
+
+TensorRef lifted(TensorRef t) {
+  if (!mode_is_on()) [[likely]]
+    return t;
+  static const Op* const op = find_qualified("aten::lift_fresh");
+  Value args[] = {Value::of(t.get())};
+  return TensorRef::steal(&tensor_of(dispatch(*op, t->keys, args)));
 }
 
 KeySet class_keys(PyTypeObject* type) {
@@ -219,6 +242,7 @@ KeySet class_keys(PyTypeObject* type) {
 
 void init_python_dispatch(Object* module) {
   checked(PyModule_AddFunctions(module, functions));
+  init_presented(module);
   disabled_dispatch = checked(PyObject_GetAttrString(module, "_disabled_torch_dispatch_impl"));
   method_name = checked(PyUnicode_InternFromString("__torch_dispatch__"));
   auto* type = reinterpret_cast<Object*>(tensor_type);

@@ -23,41 +23,6 @@ Object* wrap_list(const T* items, int64_t n, F&& wrap_item) {
   return list.release();
 }
 
-Object* wrap_value(const Value& v) {
-  switch (v.tag) {
-    case Tag::None:
-      return Py_NewRef(Py_None);
-    case Tag::Tensor:
-      return Py_NewRef(v.tensor ? static_cast<Object*>(v.tensor) : Py_None);
-    case Tag::Bool:
-    case Tag::Int:
-    case Tag::Float:
-    case Tag::Complex:
-      return checked(box(v.scalar()));
-    case Tag::IntList:
-      return wrap_list(v.ints, v.count, [](int64_t i) { return PyLong_FromLongLong(i); });
-    case Tag::FloatList:
-      return wrap_list(v.floats, v.count, PyFloat_FromDouble);
-    case Tag::ScalarList:
-      return wrap_list(v.scalars, v.count, [](const Scalar& s) { return box(s); });
-    case Tag::TensorList:
-      return wrap_list(v.tensors, v.count, [](Tensor* t) { return Py_NewRef(t ? static_cast<Object*>(t) : Py_None); });
-    case Tag::DType:
-      return wrap(v.dtype());
-    case Tag::Device:
-      return wrap(v.device());
-    case Tag::Layout:
-      return wrap(Layout(v.i));
-    case Tag::MemoryFormat:
-      return wrap(v.memory_format());
-    case Tag::String:
-      return checked(PyUnicode_FromStringAndSize(v.chars, v.count));
-    case Tag::Object:
-      return Py_NewRef(v.object);
-  }
-  return nullptr;
-}
-
 /// Whether a value is the argument's default, which a kernel is not given: its own signature need not have it.
 bool is_default(const ArgSpec& spec, const Value& v) {
   const Value& d = spec.fallback;
@@ -231,6 +196,41 @@ bool crosses_devices(const Op& op) {
 int highest(const Op& op, KeySet keys) { return 31 - __builtin_clz((keys & op.table.keys) | 1); }
 
 }  // namespace
+
+Object* wrap_value(const Value& v) {
+  switch (v.tag) {
+    case Tag::None:
+      return Py_NewRef(Py_None);
+    case Tag::Tensor:
+      return Py_NewRef(v.tensor ? static_cast<Object*>(v.tensor) : Py_None);
+    case Tag::Bool:
+    case Tag::Int:
+    case Tag::Float:
+    case Tag::Complex:
+      return checked(box(v.scalar()));
+    case Tag::IntList:
+      return wrap_list(v.ints, v.count, [](int64_t i) { return PyLong_FromLongLong(i); });
+    case Tag::FloatList:
+      return wrap_list(v.floats, v.count, PyFloat_FromDouble);
+    case Tag::ScalarList:
+      return wrap_list(v.scalars, v.count, [](const Scalar& s) { return box(s); });
+    case Tag::TensorList:
+      return wrap_list(v.tensors, v.count, [](Tensor* t) { return Py_NewRef(t ? static_cast<Object*>(t) : Py_None); });
+    case Tag::DType:
+      return wrap(v.dtype());
+    case Tag::Device:
+      return wrap(v.device());
+    case Tag::Layout:
+      return wrap(Layout(v.i));
+    case Tag::MemoryFormat:
+      return wrap(v.memory_format());
+    case Tag::String:
+      return checked(PyUnicode_FromStringAndSize(v.chars, v.count));
+    case Tag::Object:
+      return Py_NewRef(v.object);
+  }
+  return nullptr;
+}
 
 std::string result_letters(std::string_view schema) {
   schema.remove_prefix(std::min(schema.size(), schema.rfind("->") + 2));

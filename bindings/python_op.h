@@ -38,6 +38,8 @@ Object* python_kernel(const Op& op, KeySet keys, Value* args);
 /// where nothing is recorded.
 Object* python_autograd(const Op& op, KeySet keys, Value* args);
 
+/// An argument as an object.
+Object* wrap_value(const Value& v);
 /// The arguments of a call as Python gives them: a tuple, without defaults at its end, and a dict.
 std::pair<Ref<Object>, Ref<Object>> python_arguments(const Op& op, const Value* args);
 /// What Python returned for a call, as callers expect it: checked against the schema; of operators that write, the

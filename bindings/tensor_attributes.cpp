@@ -204,7 +204,7 @@ Object* element_size(Object* self, Object*) { return PyLong_FromSize_t(tensor_of
 Object* storage_offset(Object* self, Object*) { return PyLong_FromLongLong(tensor_of(self).storage_offset()); }
 Object* data_ptr(Object* self, Object*) {
   const Tensor& t = tensor_of(self);
-  return PyLong_FromVoidPtr(t.numel_ ? t.data_ : nullptr);
+  return PyLong_FromVoidPtr(t.numel_ && !(t.keys & bit(Key::NoData)) ? t.data_ : nullptr);
 }
 Object* is_contiguous(Object* self, Object* const* args, Py_ssize_t nargs, Object* kwnames) {
   return guarded([&] {

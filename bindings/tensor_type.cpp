@@ -145,6 +145,39 @@ Object* tensor_new(PyTypeObject* type, Object* args, Object* kwargs) {
   });
 }
 
+/// Of an instance of a user's class, which it stays: marked, so that isinstance() takes it for a Parameter.
+Object* marked_parameter(Object* data, bool requires_grad) {
+  auto t = Ref<Object>::steal(checked(PyObject_CallMethod(data, "detach", nullptr)));
+  if (Py_TYPE(t.object()) != Py_TYPE(data))
+    fail("Creating a Parameter from an instance of type ", Py_TYPE(data)->tp_name,
+         " requires that detach() returns an instance of the same type, but return type ", Py_TYPE(t.object())->tp_name,
+         " was found instead.");
+  set_requires_grad(tensor_of(t.object()), requires_grad);
+  checked(PyObject_SetAttrString(t.object(), "_is_param", Py_True));
+  return t.release();
+}
+
+/// isinstance(instance, cls) for Parameter and its subclasses.
+Object* parameter_instancecheck(Object* cls, Object* instance) {
+  if (PyObject_TypeCheck(instance, reinterpret_cast<PyTypeObject*>(cls))) Py_RETURN_TRUE;
+  if (cls != reinterpret_cast<Object*>(parameter_type) || !is_tensor(instance)) Py_RETURN_FALSE;
+  const auto mark = Ref<Object>::steal(PyObject_GetAttrString(instance, "_is_param"));
+  if (!mark) PyErr_Clear();
+  return PyBool_FromLong(mark && mark.get() == Py_True);
+}
+
+/// Parameter's class. A type made from a spec can't be given one before Python 3.12.
+void set_parameter_class() {
+  static PyMethodDef methods[] = {
+      {"__instancecheck__", parameter_instancecheck, METH_O, nullptr},
+      {nullptr, nullptr, 0, nullptr},
+  };
+  PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
+  PyType_Spec spec = {"torch.nn.parameter._ParameterMeta", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  Object* meta = checked(PyType_FromSpecWithBases(&spec, reinterpret_cast<Object*>(&PyType_Type)));
+  Py_SET_TYPE(parameter_type, reinterpret_cast<PyTypeObject*>(meta));
+}
+
 Object* parameter_new(PyTypeObject* type, Object* args, Object* kwargs) {
   static const char* names[] = {"data", "requires_grad", nullptr};
   Object* data = Py_None;
@@ -159,6 +192,9 @@ Object* parameter_new(PyTypeObject* type, Object* args, Object* kwargs) {
       source = TensorRef::share(&tensor_of(data));
     else
       fail_type("Parameter(): argument 'data' must be Tensor, not ", Py_TYPE(data)->tp_name);
+    if (type == parameter_type && data != Py_None && Py_TYPE(data) != tensor_type &&
+        !PyType_IsSubtype(Py_TYPE(data), parameter_type))
+      return marked_parameter(data, requires_grad != 0);
     TensorRef parameter = retyped(*source, type);
     if (requires_grad) set_requires_grad(*parameter, true);
     return parameter.release();
@@ -271,6 +307,7 @@ void init_tensor_type(Object* module) {
        {Py_tp_doc,
         const_cast<char*>("A tensor that is a parameter of a module: Parameter(data=None, requires_grad=True).")}},
       tensor_type);
+  set_parameter_class();
   checked(PyModule_AddFunctions(module, module_functions));
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/autograd/function_node.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/hooks.h"
+#include "runtime/autograd/node_object.h"
 #include "runtime/autograd/view.h"
 #include "runtime/core/tensor_object.h"
 #include "runtime/dispatch/foreign.h"
@@ -240,13 +241,33 @@ void Run::find_needed(std::span<const Endpoint> inputs) {
   }
 }
 
+/// accumulate_grad where a tensor is foreign or a mode is on: in operators.
+void accumulate_foreign_grad(Tensor& leaf, TensorRef grad, bool create_graph) {
+  if (leaf.grad && !create_graph && !((leaf.keys | leaf.grad->keys | grad->keys) & kForeignKeys)) {
+    ops::add__Tensor(*leaf.grad, *grad, 1);
+    return;
+  }
+  if (leaf.grad) {
+    grad = ops::add_Tensor(*leaf.grad, *grad, 1);
+  } else if (!create_graph) {
+    const bool ours = Py_REFCNT(grad.get()) == 1;
+    if (same_layout(*grad, leaf) && leaf.is_non_overlapping_and_dense()) {
+      grad = ours ? detached(*grad) : ops::clone(*grad, std::nullopt);
+    } else {
+      TensorRef copy = ops::new_empty_strided(leaf, leaf.sizes(), leaf.strides(), grad->dtype());
+      ops::copy_(*copy, *grad);
+      grad = std::move(copy);
+    }
+  }
+  Tensor* old = std::exchange(leaf.grad, grad.release());
+  track(leaf);
+  Py_XDECREF(old);
+}
+
 /// Adds to leaf.grad as PyTorch does: a gradient that nobody else holds is taken, others are copied.
 void accumulate_grad(Tensor& leaf, TensorRef grad, bool create_graph) {
   if (foreign_tensors_exist && is_foreign(leaf.keys | grad->keys)) [[unlikely]] {
-    Tensor* sum = (leaf.grad ? ops::add_Tensor(*leaf.grad, *grad, 1) : create_graph ? grad : detached(*grad)).release();
-    Tensor* old = std::exchange(leaf.grad, sum);
-    track(leaf);
-    Py_XDECREF(old);
+    accumulate_foreign_grad(leaf, std::move(grad), create_graph);
   } else if (!leaf.grad) {
     const bool ours = Py_REFCNT(grad.get()) == 1 && grad->storage_->refcount == 1 && !grad->base;
     const bool fits = same_layout(*grad, leaf) && leaf.is_non_overlapping_and_dense();
@@ -345,7 +366,8 @@ bool has_foreign_operands(Node& node, Tensor* const* arrived) {
 class ForeignBackward {
  public:
   ForeignBackward(Node& node, Tensor* const* arrived) : before_(tls.foreign_backward) {
-    tls.foreign_backward = foreign_tensors_exist && has_foreign_operands(node, arrived);
+    const bool native = !node.extra || !node.extra->function;
+    tls.foreign_backward = foreign_tensors_exist && native && has_foreign_operands(node, arrived);
   }
   ~ForeignBackward() { tls.foreign_backward = before_; }
   ForeignBackward(const ForeignBackward&) = delete;
@@ -353,6 +375,8 @@ class ForeignBackward {
  private:
   const bool before_;
 };
+
+bool no_foreign_derivative(Node&, Tensor* const*, Tensor**, Needs) { return false; }
 
 /// Puts zeros where no gradient arrived at a differentiable output.
 void fill_undefined(Node& node, Tensor** arrived) {
@@ -387,7 +411,9 @@ void Run::run(Node& node, Tensor** arrived, Needs needs) {
   {
     const ForeignBackward foreign(node, arrived);
     const Scope<kProfiled> scope(profiler::Kind::Apply, node.info, int64_t(node.sequence));
-    node.info->apply(node, arrived, reinterpret_cast<Tensor**>(out), needs);
+    auto** slots = reinterpret_cast<Tensor**>(out);
+    if (!tls.foreign_backward || !foreign_derivative(node, arrived, slots, needs)) [[likely]]
+      node.info->apply(node, arrived, slots, needs);
   }
   if (anomaly_mode.checks()) [[unlikely]]
     check_no_nan(node, reinterpret_cast<Tensor**>(out));
@@ -569,5 +595,6 @@ bool run_is_selective() { return running().selective(); }
 void call_after_run(Object* function) { running().call_after(function); }
 
 AnomalyMode anomaly_mode;
+bool (*foreign_derivative)(Node&, Tensor* const*, Tensor**, Needs) = no_foreign_derivative;
 
 }  // namespace vivace

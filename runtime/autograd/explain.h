@@ -21,4 +21,7 @@ std::string_view forward_name(const Node& node);
 /// Anomaly mode: throws if a gradient that `node` computed has a NaN.
 void check_no_nan(Node& node, Tensor* const* computed);
 
+/// A derivative of tensors that are foreign, written in Python; false: there is none, the node's own applies.
+extern bool (*foreign_derivative)(Node& node, Tensor* const* grads, Tensor** out, Needs needs);
+
 }  // namespace vivace

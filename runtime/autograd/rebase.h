@@ -15,6 +15,8 @@ inline void check_view_origin(const Tensor& t) {
   if (t.origin != ViewOrigin::Recorded) [[unlikely]]
     refuse_view(t, false);
 }
+/// Makes v, which Python gave back for a view of t, one for autograd; `detached`: one without history.
+void adopt_view(Tensor& v, Tensor& t, bool detached);
 /// While CopySlices runs the node of the op that wrote: the way that what this saved of its result takes, by the root.
 struct WrittenSlice {
   const Node* node = nullptr;

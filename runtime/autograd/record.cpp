@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "generated/ops/factory/convert.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/autograd/layers.h"
 #include "runtime/autograd/rebase.h"
@@ -127,7 +128,7 @@ inline void save_result(Value& slot, Tensor& result) {
   slot.tensor = detached(result).release();
   result.keys |= bit(Key::Watched);
   slot.tag = Tag::Tensor;
-  slot.count = *result.version_;
+  slot.count = *slot.tensor->version_;  // of an alias that Python made, perhaps not the result's
 }
 
 /// Saves what the gradients of the edges in `present` are computed from; results later, by save_results.
@@ -238,6 +239,17 @@ Object* record_general(const Op& op, const NodeInfo& info, KeySet keys, Value* a
        " that requires grad is being used in an in-place operation; do it under torch.no_grad(), or on a copy");
 }
 
+/// The value of a tensor that an operator is about to write to.
+TensorRef copy_of(Tensor& t) {
+  if (is_foreign(t.keys)) [[unlikely]] {
+    const ExcludeGuard below(bit(Key::Autograd));
+    return ops::clone(t);
+  }
+  TensorRef copy = empty_like(t);
+  copy_into(*copy, t);
+  return copy;
+}
+
 /// Refuses to write to a leaf that requires grad, to a view of one, and to a view whose base could not be told.
 void check_in_place(const Op& op, const Tensor& self) {
   const bool self_grad = needs_grad(&self);
@@ -323,8 +335,7 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
   const Value self_value = args[0];
   for (int k = 0; k < info.nsaves; ++k)
     if (info.saves[k].from == SaveFrom::Arg && info.saves[k].index == 0 && info.saves[k].edges & present && !original) {
-      original = empty_like(self);
-      copy_into(*original, self);
+      original = copy_of(self);
       copy_tangents(self, *original);
       args[0].tensor = original.get();
     }

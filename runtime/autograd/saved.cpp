@@ -120,6 +120,9 @@ TensorRef saved_tensor(Node& node, int k) {
     refuse_saved(node, k, v);
   if (tls.grad_mode) [[unlikely]]
     return reconnected(node, k, *v.tensor);
+  if (tls.foreign_backward && node.info->saves[k].from == SaveFrom::Result &&
+      (v.tensor->keys | tls.include) & ~tls.exclude & bit(Key::Python)) [[unlikely]]
+    return detached(*v.tensor);  // as Python sees it of PyTorch
   return TensorRef::share(v.tensor);
 }
 

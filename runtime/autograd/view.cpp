@@ -296,6 +296,24 @@ void rebase_history(Tensor& self, Node& node, uint32_t nr) {
     move_retain_hook(*before, nr_before, *self.grad_fn, self.output_nr);
 }
 
+void adopt_view(Tensor& v, Tensor& t, bool detached) {
+  Tensor* const root = t.base ? t.base : &t;
+  if (v.base || v.grad_fn || &v == root || &v == &t) return;
+  if (v.keys & t.keys & bit(Key::NoData)) {  // what they share is the version, which writes to either raise
+    v.data_ = t.storage_->data + v.storage_offset() * int64_t(v.item_size());
+    retain(t.storage_);
+    release(std::exchange(v.storage_, t.storage_));
+    v.version_ = t.version_;
+    if (t.extra && t.extra->own_version) adopt_version(v, t);
+  }
+  if (detached) return;
+  v.base = static_cast<Tensor*>(Py_NewRef(root));
+  v.origin = tls.grad_mode ? t.origin : ViewOrigin::WithoutGrad;
+  v.epoch = root->epoch;
+  v.keys |= bit(Key::View);
+  track(v);
+}
+
 Object* view_kernel(const Op& op, KeySet keys, Value* args) {
   KeySet found = 0;
   bool lacking = false;  // tangents

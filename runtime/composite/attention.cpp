@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "generated/kernels/nn/attention.h"
+#include "generated/ops/factory/fresh.h"
 #include "generated/ops/index/repeat.h"
 #include "generated/ops/index/triangle.h"
 #include "generated/ops/linalg/products.h"
@@ -23,8 +24,7 @@ namespace {
 /// A bool mask as numbers to add to the scores.
 TensorRef additive(Tensor& mask, DType dtype) {
   if (!is_bool(mask.dtype())) return TensorRef::share(&mask);
-  TensorRef zeros = empty(mask.sizes(), dtype, mask.device());
-  fill_into(*zeros, Scalar(0));
+  const TensorRef zeros = ops::zeros(mask.sizes(), dtype, mask.device());
   return ops::where_ScalarOther(mask, *zeros, Scalar(-std::numeric_limits<double>::infinity()));
 }
 
@@ -48,9 +48,8 @@ TensorRef by_formula(Tensor& query, Tensor& key, Tensor& value, Tensor* mask, do
             scores = ops::matmul(*scaled, *columns);
   if (is_causal) {
     const int64_t sizes[] = {query.size(-2), key.size(-2)};
-    TensorRef causal = empty(sizes, query.dtype(), query.device());
-    fill_into(*causal, Scalar(-std::numeric_limits<double>::infinity()));
-    causal = ops::triu(*causal, 1);
+    const Scalar hidden(-std::numeric_limits<double>::infinity());
+    const TensorRef causal = ops::triu(*ops::full(sizes, hidden, query.dtype(), query.device()), 1);
     scores = ops::add_Tensor(*scores, *causal);
   }
   if (mask) scores = ops::add_Tensor(*scores, *mask);

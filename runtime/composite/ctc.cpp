@@ -15,9 +15,11 @@ namespace {
 
 enum Reduction { kNone, kMean, kSum };
 
-TensorRef lengths_of(Tensor& t, const char* name) {
+std::vector<int64_t> lengths_of(Tensor& t, const char* name) {
   if (!is_integral(t.dtype())) fail(name, " must be integral");
-  return contiguous(*to_dtype(*readable(t), DType::Int64));
+  if (t.is_meta()) fail_not_implemented("ctc_loss: lengths on the meta device have no values");
+  require_values(t);
+  return integers_of(t);
 }
 
 }  // namespace
@@ -44,12 +46,8 @@ TensorRef ctc_loss_IntList(Tensor& log_probs, Tensor& targets, IntList input_len
 
 TensorRef ctc_loss_Tensor(Tensor& log_probs, Tensor& targets, Tensor& input_lengths, Tensor& target_lengths,
                           int64_t blank, int64_t reduction, bool zero_infinity) {
-  require_values(input_lengths);
-  require_values(target_lengths);
-  const TensorRef in = lengths_of(input_lengths, "input_lengths"), out = lengths_of(target_lengths, "target_lengths");
-  if (in->is_meta() || out->is_meta()) fail_not_implemented("ctc_loss: lengths on the meta device have no values");
-  return ctc_loss_IntList(log_probs, targets, {in->data<int64_t>(), size_t(in->numel())},
-                          {out->data<int64_t>(), size_t(out->numel())}, blank, reduction, zero_infinity);
+  const auto in = lengths_of(input_lengths, "input_lengths"), out = lengths_of(target_lengths, "target_lengths");
+  return ctc_loss_IntList(log_probs, targets, in, out, blank, reduction, zero_infinity);
 }
 
 }  // namespace vivace::composite

@@ -113,13 +113,11 @@ std::tuple<TensorRef, TensorRef, TensorRef> native_batch_norm(Tensor& input, Ten
   if (!training) return {std::move(out), empty({0}, saved, input.device()), empty({0}, saved, input.device())};
   Dims others({0});
   for (int64_t d = 2; d < input.dim(); ++d) others.push(d);
-  const TensorRef plain = ops::detach(input);
-  const TensorRef wide = is_half(input.dtype()) ? ops::_to_copy(*plain, DType::Float32) : plain;
+  const TensorRef wide = ops::to_dtype(*ops::detach(input), is_half(input.dtype()) ? DType::Float32 : input.dtype());
   const Scalar no_correction(0);
   const auto [var, mean] = ops::var_mean_correction(*wide, IntList(others), &no_correction, false);
   const TensorRef inverse = ops::rsqrt(*ops::add_Scalar(*var, Scalar(eps)));
-  auto as_saved = [&](const TensorRef& t) { return t->dtype() == saved ? t : ops::_to_copy(*t, saved); };
-  return {std::move(out), as_saved(mean), as_saved(inverse)};
+  return {std::move(out), ops::to_dtype(*mean, saved), ops::to_dtype(*inverse, saved)};
 }
 
 TensorRef instance_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias,
@@ -147,8 +145,7 @@ TensorRef instance_norm(Tensor& input, Tensor* running_mean, Tensor* running_var
     if (!running) continue;
     TensorRef rows = ops::view(**moved, grid);
     TensorRef average = ops::mean_dim(*rows, IntList(first));
-    copy_into(*running, *average);
-    bump_version(*running);
+    ops::copy_(*running, *average);
   }
   return ops::view(*out, input.sizes());
 }

@@ -101,12 +101,12 @@ namespace {
 
 void refuse_zero_diagonal(Tensor& factors, const char* name) {
   if (factors.is_meta()) return;
-  const TensorRef is_zero = ops::eq_Scalar(*ops::diagonal(factors, 0, -2, -1), Scalar(0));
+  const TensorRef zero = ops::eq_Scalar(*ops::diagonal(factors, 0, -2, -1), Scalar(0));
   const int64_t n = rows(factors);
-  if (!is_true(*ops::any(*is_zero))) return;
-  const TensorRef zero = readable(*is_zero);
+  if (!is_true(*ops::any(*zero))) return;
+  const std::vector<int64_t> found = integers_of(*zero);
   for (int64_t i = 0; i < zero->numel(); ++i)
-    if (zero->data<bool>()[i])
+    if (found[size_t(i)])
       raise(ErrorKind::LinAlg,
             str(name, ": ", factors.dim() > 2 ? str("(Batch element ", i / n, "): ") : std::string(),
                 "The diagonal element ", i % n + 1,

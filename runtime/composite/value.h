@@ -1,6 +1,10 @@
 // Numbers that composites and derivatives read from tensors.
 #pragma once
+#include <vector>
+
 #include "generated/ops/factory/convert.h"
+#include "generated/ops/view/parts.h"
+#include "generated/ops/view/regroup.h"
 #include "runtime/dispatch/keys.h"
 #include "runtime/kernels/read_scalar.h"
 
@@ -19,13 +23,12 @@ inline void require_values(const Tensor& t) {
   if (t.keys & bit(Key::Vmap)) value_of(t);
 }
 
-/// t itself, or its elements on the CPU, where code is to read them by address; contiguous.
-inline TensorRef readable(const Tensor& t) {
-  if (!(t.keys & kMemoryKeys)) return contiguous(t);
-  TensorRef here = contiguous(*ops::_to_copy(const_cast<Tensor&>(t), std::nullopt, Device{}));
-  if (here->keys & (bit(Key::NoData) | bit(Key::Vmap)))
-    fail_not_implemented("the elements of a tensor without memory can't be read");
-  return here;
+/// All elements of a tensor of integers.
+inline std::vector<int64_t> integers_of(Tensor& t) {
+  std::vector<int64_t> found(static_cast<size_t>(t.numel()));
+  const TensorRef flat = ops::reshape(t, Dims{-1});
+  for (size_t i = 0; i < found.size(); ++i) found[i] = value_of(*ops::select_int(*flat, 0, int64_t(i))).to_int();
+  return found;
 }
 
 }  // namespace vivace

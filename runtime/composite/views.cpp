@@ -157,9 +157,9 @@ std::vector<TensorRef> tensor_split_tensor(Tensor& self, Tensor& which, int64_t 
         which.dim(), " dims");
   if (which.is_meta()) fail("tensor_split(): indices on the meta device have no values");
   require_values(which);
-  const TensorRef flat = readable(which);
-  if (which.dim() == 0) return ops::tensor_split_sections(self, *flat->data<int64_t>(), dim);
-  return ops::tensor_split_indices(self, {flat->data<int64_t>(), size_t(flat->numel())}, dim);
+  const std::vector<int64_t> cuts = integers_of(which);
+  if (which.dim() == 0) return ops::tensor_split_sections(self, cuts[0], dim);
+  return ops::tensor_split_indices(self, cuts, dim);
 }
 
 std::vector<TensorRef> _broadcast_tensors(TensorList tensors) {

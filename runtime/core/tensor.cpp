@@ -18,6 +18,9 @@ CollectorHead* youngest = nullptr;
 DType default_dtype = DType::Float32;
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* parameter_type = nullptr;
+/// What a view or an alias has of a tensor's keys. Who sees its calls is a matter of its own class.
+constexpr KeySet kSharedKeys = kMemoryKeys & ~bit(Key::Python);
+
 Tensor* free_tensors[kTensorsKept + 1];
 int free_tensor_count = 0;
 ForeignMemory foreign_memory;
@@ -210,7 +213,7 @@ TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset) {
 
 TensorRef bare_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, DType dtype) {
   Tensor* v = layout_only(sizes, strides, dtype, t.device());
-  v->keys |= t.keys & kMemoryKeys;
+  v->keys |= t.keys & kSharedKeys;
   retain(t.storage_);
   v->storage_ = t.storage_;
   v->version_ = t.version_;
@@ -235,7 +238,7 @@ TensorRef make_view(Tensor& t, IntList sizes, IntList strides, int64_t offset, D
 
 TensorRef bare_alias(const Tensor& t) {
   Tensor* v = layout_only(t.sizes(), t.strides(), t.dtype(), t.device());
-  v->keys |= t.keys & kMemoryKeys;
+  v->keys |= t.keys & kSharedKeys;
   retain(t.storage_);
   v->storage_ = t.storage_;
   v->version_ = t.version_;

@@ -203,27 +203,6 @@ TensorRef cross_entropy_grad(Tensor& g, Tensor& input, Tensor& target, const Cro
   return from_rows(std::move(out), input);
 }
 
-TensorRef target_distribution(Tensor& input, Tensor& target, const CrossEntropy& o) {
-  const DType compute = compute_of(input.dtype());
-  if (input.is_meta()) return empty(input.sizes(), compute, input.device());
-  const Problem p(input, target, o.weight, compute);
-  const int64_t n = p.classes;
-  TensorRef out = empty(row_sizes(input.sizes()), compute);
-  fill_into(*out, Scalar(0));
-  visit_compute(compute, "cross_entropy", [&]<class T>() {
-    const double total = o.reduction == Reduction::Mean ? p.total<T>(o.ignore_index) : 1;
-    for (int64_t i = 0; i < p.rows; ++i) {
-      const int64_t t = p.at(i, o.ignore_index);
-      if (t < 0) continue;
-      T* q = out->data<T>() + i * n;
-      if (o.label_smoothing > 0)
-        for (int64_t c = 0; c < n; ++c) q[c] = T(o.label_smoothing / double(n) * p.weight_of<T>(c) / total);
-      q[t] += T((1 - o.label_smoothing) * p.weight_of<T>(t) / total);
-    }
-  });
-  return from_rows(std::move(out), input);
-}
-
 void nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index, std::string_view reduction,
                     Tensor& out) {
   const Reduction reduce = parse_reduction("nll_loss", reduction, {}, {});
@@ -251,7 +230,6 @@ void nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignor
 TensorRef nll_slope(IntList input_sizes, DType dtype, Tensor& target, Tensor* weight, int64_t ignore_index,
                     Reduction reduction) {
   const DType compute = compute_of(dtype);
-  if (target.is_meta()) return empty(input_sizes, compute, target.device());
   TensorRef shape = empty(input_sizes, dtype);
   const Problem p(*shape, target, weight, compute);
   TensorRef out = empty(row_sizes(input_sizes), compute);

@@ -83,19 +83,6 @@ void embedding(Tensor& input, Tensor& weight, std::optional<int64_t>, std::optio
     std::memcpy(out.raw() + size_t(i) * row, table->raw() + size_t(at[i]) * stride, row);
 }
 
-TensorRef embedding_shares(Tensor& indices, int64_t rows, int64_t padding_idx, bool by_frequency, DType dtype) {
-  TensorRef at = checked_indices(indices, rows), counts = empty({rows}, DType::Int64);
-  const int64_t n = at->numel();
-  fill_into(*counts, Scalar(0));
-  for (int64_t i = 0; i < n; ++i) ++counts->data<int64_t>()[at->data<int64_t>()[i]];
-  TensorRef out = empty({n, 1}, DType::Float64);
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t row = at->data<int64_t>()[i];
-    out->data<double>()[i] = row == padding_idx ? 0 : by_frequency ? 1 / double(counts->data<int64_t>()[row]) : 1;
-  }
-  return to_dtype(*out, dtype);
-}
-
 TensorRef embedding_grad(Tensor& g, Tensor& indices, IntList sizes, int64_t padding_idx, bool scale_grad_by_freq) {
   const DType compute = compute_of(g.dtype());
   TensorRef out = empty(sizes, compute), at = checked_indices(indices, sizes[0]), grads = dense_in(&g, compute);

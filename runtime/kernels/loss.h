@@ -29,9 +29,6 @@ struct CrossEntropy {
   double label_smoothing;
 };
 
-/// The distribution that each row of logits is compared with, times its share in the result: (rows, classes), no
-/// history. d loss / d logits = (softmax * sum(Q) - Q) * g. Target holds class indices.
-TensorRef target_distribution(Tensor& input, Tensor& target, const CrossEntropy& options);
 /// Gradient of the logits for class indices, in one pass.
 TensorRef cross_entropy_grad(Tensor& g, Tensor& input, Tensor& target, const CrossEntropy& options);
 /// What the gradient of nll_loss is multiplied with: -weight / total at each target, of input's shape.

@@ -119,6 +119,8 @@ class OpNamespace(ModuleType):
         self._namespace = name
 
     def __getattr__(self, name):
+        if self._namespace == "aten" and not registry.overloads("aten", name):
+            import vivace._dispatch  # noqa: F401 - defines operators of PyTorch that the catalogue has not
         if not registry.overloads(self._namespace, name):
             raise AttributeError(f"'_OpNamespace' '{self._namespace}' object has no attribute '{name}'")
         packet = OpOverloadPacket(self._namespace, name)

@@ -115,7 +115,11 @@ def _public_home(obj, name, module):
 
 
 def _reduce_tensor(t):
-    if isinstance(t, _C.Parameter):
+    if _C._is_wrapper(t):
+        size, stride, offset = tuple(t.size()), t.stride(), t.storage_offset()
+        arguments = (type(t), t.dtype, size, stride, offset, t.layout, t.device, t.requires_grad)
+        return _utils._rebuild_from_type_v2, (_utils._rebuild_wrapper_subclass, type(t), arguments, dict(t.__dict__))
+    if issubclass(type(t), _C.Parameter):
         arguments = (t.data, t.requires_grad, collections.OrderedDict())
         if t.__dict__:
             return _utils._rebuild_parameter_with_state, (*arguments, dict(t.__dict__))

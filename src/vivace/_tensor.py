@@ -19,6 +19,35 @@ def _method(function=None, *, name=None):
     return function
 
 
+def _init_subclass(cls, **kwargs):
+    super(_C.Tensor, cls).__init_subclass__(**kwargs)
+    # Who sees operators below autograd sees no functions above it, as in PyTorch.
+    default = _C.Tensor.__torch_function__.__func__
+    dispatches = cls.__torch_dispatch__ is not _C._disabled_torch_dispatch_impl
+    if dispatches and getattr(cls.__torch_function__, "__func__", None) is default:
+        cls.__torch_function__ = _C._disabled_torch_function_impl
+
+
+_C.Tensor.__init_subclass__ = classmethod(_init_subclass)
+
+
+def _copied_wrapper(self, memo):
+    """What the class makes of clone(), with copies of the attributes."""
+    from copy import deepcopy
+
+    result = self.clone()
+    if type(result) is not type(self):
+        raise RuntimeError(
+            "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that "
+            "properly implement clone() and return another instance of the same subclass."
+        )
+    memo[id(self)] = result.requires_grad_(self.requires_grad)
+    if self.grad is not None:
+        result.grad = deepcopy(self.grad, memo)
+    result.__dict__.update(deepcopy(self.__dict__, memo))
+    return result
+
+
 @_method
 def __deepcopy__(self, memo):
     """A copy; tensors that share a storage share one after they were copied together."""
@@ -29,12 +58,14 @@ def __deepcopy__(self, memo):
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
             "Take .detach() first."
         )
+    if _C._is_wrapper(self):
+        return _copied_wrapper(self, memo)
     if self.device.type in ("cpu", "meta"):
         storage = self.untyped_storage().__deepcopy__(memo)
         result = _C._tensor_over(self.dtype, storage, self.storage_offset(), self.size(), self.stride())
     else:
         result = self.detach().clone()
-    if isinstance(self, _C.Parameter):
+    if issubclass(type(self), _C.Parameter):
         result = type(self)(result, self.requires_grad)
     else:
         result = result.requires_grad_(self.requires_grad)
@@ -43,7 +74,9 @@ def __deepcopy__(self, memo):
     memo[id(self)] = result
     from copy import deepcopy
 
-    if self.grad is not None and not isinstance(self, _C.Parameter):  # as in PyTorch: copies of models start afresh
+    if self.grad is not None and not issubclass(
+        type(self), _C.Parameter
+    ):  # as in PyTorch: copies of models start afresh
         result.grad = deepcopy(self.grad, memo)
     if self.__dict__:
         result.__dict__.update(deepcopy(self.__dict__, memo))
@@ -60,14 +93,17 @@ def _repr_html_(self):
 @_method
 def __reduce_ex__(self, protocol):
     """Tensors that share a storage share one after they were pickled together, and with their copy.copy."""
-    from vivace._utils import _rebuild_on_device, _rebuild_plain
+    from vivace._utils import _rebuild_on_device, _rebuild_plain, _rebuild_wrapper_subclass
 
+    layout = (self.storage_offset(), tuple(self.size()), self.stride())
+    if _C._is_wrapper(self):
+        arguments = (type(self), self.dtype, *layout[1:], layout[0], self.layout, self.device, self.requires_grad)
+        return _rebuild_wrapper_subclass, arguments, self.__dict__ or None
     # The classes themselves go by names of torch, which pickle would look up there.
     kind = {_C.Tensor: "Tensor", _C.Parameter: "Parameter"}.get(type(self), type(self))
     if self.device.type not in ("cpu", "meta"):
         arguments = (kind, self.detach().cpu(), str(self.device), self.requires_grad)
         return _rebuild_on_device, arguments, self.__dict__ or None
-    layout = (self.storage_offset(), tuple(self.size()), self.stride())
     arguments = (kind, self.untyped_storage(), *layout, self.requires_grad, self.dtype)
     return _rebuild_plain, arguments, self.__dict__ or None
 

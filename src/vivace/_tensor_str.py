@@ -187,11 +187,20 @@ def _is_default_dtype(dtype):
 
 
 def _str(self, *, tensor_contents=None):
-    """What repr(self) is. `tensor_contents` replaces the values."""
+    """What repr(self) is. `tensor_contents` replaces the values. Modes don't see what is done for it."""
+    if _C._len_torch_dispatch_stack():
+        from vivace.utils._python_dispatch import _disable_current_modes
+
+        with _disable_current_modes():
+            return _text_of(self, tensor_contents)
+    return _text_of(self, tensor_contents)
+
+
+def _text_of(self, tensor_contents):
     if level := _C._vmap_level(self):
         values = repr(_C._vmap_physical(self)).replace("\n", "\n    ")
         return f"BatchedTensor(lvl={level}, bdim=0, value=\n    {values}\n)"
-    plain = type(self) is _C.Tensor or isinstance(self, _C.Parameter)
+    plain = type(self) is _C.Tensor or issubclass(type(self), _C.Parameter)
     prefix = "tensor(" if plain else type(self).__name__ + "("
     indent = len(prefix)
     suffixes = []
@@ -222,4 +231,4 @@ def _str(self, *, tensor_contents=None):
 
 def _repr(self):
     """repr(self), of Parameter too."""
-    return "Parameter containing:\n" + _str(self) if isinstance(self, _C.Parameter) else _str(self)
+    return "Parameter containing:\n" + _str(self) if issubclass(type(self), _C.Parameter) else _str(self)

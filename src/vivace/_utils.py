@@ -50,6 +50,19 @@ def _rebuild_generator(state):
     return _C.Generator().set_state(state)
 
 
+def _rebuild_wrapper_subclass(kind, dtype, size, stride, storage_offset, layout, device, requires_grad):
+    return _C.Tensor._make_wrapper_subclass(
+        kind,
+        size,
+        strides=stride,
+        storage_offset=storage_offset,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        requires_grad=requires_grad,
+    )
+
+
 def _rebuild_plain(kind, storage, storage_offset, size, stride, requires_grad, dtype):
     """What plain pickles of tensors call. The extension's own classes go by name: they call themselves torch's."""
     kind = getattr(_C, kind) if isinstance(kind, str) else kind

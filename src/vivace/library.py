@@ -29,6 +29,7 @@ __all__ = [
     "register_autograd",
     "register_fake",
     "register_kernel",
+    "register_torch_dispatch",
     "register_vmap",
 ]
 
@@ -273,6 +274,13 @@ def register_autocast(op, device_type, cast_inputs, /, *, lib=None):
 
     name = _name_of(op)
     _library_for(name, lib)._put(name, *custom_ops.autocast_kernel(overload(name), device_type, cast_inputs))
+
+
+def register_torch_dispatch(op, torch_dispatch_class, func=None, /, *, lib=None):
+    """Registers what a TorchDispatchMode or a tensor class calls for one operator in the place of its
+    __torch_dispatch__: `func(mode or class, func, types, args, kwargs)`. A decorator without `func`.
+    """
+    return custom_ops.register_torch_dispatch(_name_of(op), torch_dispatch_class, func)
 
 
 def register_vmap(op, func=None, /, *, lib=None):

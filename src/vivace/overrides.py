@@ -253,7 +253,7 @@ def _overridable():
     for space, prefix, ignored in _spaces():
         for name in sorted(dir(space)):
             private = name.startswith("_") and not (space is _C.Tensor and name.startswith("__"))
-            if private or name in ignored:
+            if private:
                 continue
             value = getattr(space, name)
             if isinstance(value, _types.GetSetDescriptorType):
@@ -262,7 +262,8 @@ def _overridable():
             elif not _is_function(value):
                 continue
             if value not in names:
-                functions[space].append(value)
+                if name not in ignored:
+                    functions[space].append(value)
                 names[value] = f"{prefix}.{name}"
     return dict(functions), names
 
@@ -291,7 +292,7 @@ def get_testing_overrides():
     def accept_all(*args, **kwargs):
         return -1
 
-    return dict.fromkeys(_overridable()[1], accept_all)
+    return dict.fromkeys((f for found in _overridable()[0].values() for f in found), accept_all)
 
 
 @functools.cache

@@ -1,5 +1,5 @@
 """Every program of programs/ prints what PyTorch 2.13 printed (NAME.txt). The tasks are those of PyTorch's own pages on
-custom operators.
+custom operators, modes and tensor classes.
 """
 
 from __future__ import annotations

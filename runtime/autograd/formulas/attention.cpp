@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "generated/formulas/nn/attention.h"
+#include "generated/ops/factory/fresh.h"
 #include "generated/ops/index/repeat.h"
 #include "generated/ops/index/triangle.h"
 #include "generated/ops/linalg/products.h"
@@ -35,8 +36,9 @@ std::tuple<TensorRef, TensorRef, TensorRef, TensorRef> attention_backward(Tensor
   const Var v = group == 1 ? Var(value) : Var(ops::repeat_interleave_self_int(value, group, 1));
   Var scores = times(query, turned(k)) * scale;
   if (is_causal) {
-    TensorRef hidden = empty({query.sizes()[2], key.sizes()[2]}, query.dtype(), query.device());
-    fill_into(*hidden, Scalar(-std::numeric_limits<double>::infinity()));
+    const int64_t sizes[] = {query.sizes()[2], key.sizes()[2]};
+    const Scalar least(-std::numeric_limits<double>::infinity());
+    TensorRef hidden = ops::full(sizes, least, query.dtype(), query.device());
     scores = scores + Var(ops::triu(*hidden, 1));
   }
   if (mask) scores = scores + Var(*mask);

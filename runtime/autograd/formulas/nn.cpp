@@ -2,9 +2,14 @@
 #include "generated/formulas/nn/embedding.h"
 #include "generated/formulas/nn/loss.h"
 #include "generated/formulas/nn/softmax.h"
+#include "generated/ops/factory/convert.h"
+#include "generated/ops/factory/fresh.h"
+#include "generated/ops/index/gather.h"
 #include "generated/ops/index/select.h"
 #include "generated/ops/nn/softmax.h"
 #include "generated/ops/pointwise/arith.h"
+#include "generated/ops/pointwise/compare.h"
+#include "generated/ops/pointwise/divide.h"
 #include "generated/ops/pointwise/exp_log.h"
 #include "generated/ops/pointwise/select.h"
 #include "generated/ops/view/dims.h"
@@ -17,7 +22,6 @@
 
 namespace vivace::formulas {
 
-using kernels::CrossEntropy;
 using kernels::ElementLoss;
 using kernels::Reduction;
 
@@ -115,35 +119,57 @@ Var over_classes(Tensor& g, IntList scores, Reduction reduction) {
   return ops::unsqueeze(g, scores.size() == 1 ? 0 : 1);
 }
 
-/// Class numbers and weights where the kernels below can read them.
-struct Classes {
-  TensorRef target, weight;
+int64_t class_dim(IntList scores) { return scores.size() == 1 ? 0 : 1; }
 
-  Classes(const Tensor& t, const Tensor* w) : target(readable(t)), weight(w ? readable(*w) : TensorRef()) {}
+/// A vector, shaped to broadcast against ndim dims along one of them.
+Var along(Tensor& vector, int64_t dim, int64_t ndim) {
+  Dims sizes;
+  for (int64_t d = 0; d < ndim; ++d) sizes.push(d == dim ? -1 : 1);
+  return ops::reshape(vector, sizes);
+}
+
+/// Class indices, in operators.
+struct Targets {
+  int64_t dim;
+  Var index;    // 0 where a target is ignored
+  Var shares;   // what a target counts for in the result: 1 over the total weight in a mean; 0 where it is ignored
+  Var weights;  // the same times its class's weight
+
+  Targets(Tensor& target, int64_t class_dim, Tensor* weight, int64_t ignore_index, Reduction reduction, DType dtype)
+      : dim(class_dim), index(ops::to_dtype(target, DType::Int64)), shares(index), weights(index) {
+    const Var counts = ops::unsqueeze(*ops::ne_Scalar(*index, Scalar(ignore_index)), dim);
+    index = ops::where_ScalarOther(*counts, *ops::unsqueeze(*index, dim), Scalar(int64_t(0)));
+    shares = ops::to_dtype(*counts, dtype);
+    weights = shares;
+    if (weight) {
+      const int64_t flat[] = {-1};
+      weights = Var(ops::index_select(*weight, 0, *index.reshape(flat))).reshape((*index).sizes()) * shares;
+    }
+    if (reduction != Reduction::Mean) return;
+    const TensorRef total = ops::sum(*weights);  // of no weight: nothing counts
+    shares = ops::where_ScalarOther(*counts, *ops::div_Tensor(*shares, *total), Scalar(0.0));
+    weights = ops::where_ScalarOther(*counts, *ops::div_Tensor(*weights, *total), Scalar(0.0));
+  }
+  /// Values at the targets among zeros.
+  Var spread(IntList sizes, const Var& values) const {
+    return ops::scatter_src(*ops::zeros(sizes, (*values).dtype(), (*values).device()), dim, *index, *values);
+  }
 };
-
-TensorRef on_device_of(const Tensor& t, TensorRef made) {
-  return t.device().type == DeviceType::PrivateUse ? ops::_to_copy(*made, std::nullopt, t.device()) : made;
-}
-
-TensorRef class_distribution(Tensor& input, Tensor& target, const CrossEntropy& o) {
-  if (!((input.keys | target.keys) & kMemoryKeys)) return kernels::target_distribution(input, target, o);
-  const Classes classes(target, o.weight);
-  CrossEntropy here = o;
-  here.weight = classes.weight.get();
-  const TensorRef shape = empty(input.sizes(), input.dtype());
-  return on_device_of(input, kernels::target_distribution(*shape, *classes.target, here));
-}
 
 }  // namespace
 
 TensorRef cross_entropy_index_backward(Tensor& g, Tensor& input, Tensor& target, Tensor* weight, int64_t ignore_index,
                                        std::string_view reduction, double label_smoothing) {
-  const CrossEntropy o{weight, ignore_index, kernels::parse_reduction("cross_entropy", reduction, {}, {}),
-                       label_smoothing};
-  const int64_t dims[] = {input.dim() == 1 ? 0 : 1};
-  const Var q = class_distribution(input, target, o), p = ops::softmax_int(input, dims[0]);
-  return (p * q.sum(dims) - q) * over_classes(g, input.sizes(), o.reduction);
+  const Reduction r = kernels::parse_reduction("cross_entropy", reduction, {}, {});
+  const int64_t dim = class_dim(input.sizes()), dims[] = {dim};
+  const Targets t(target, dim, weight, ignore_index, r, compute_of(input.dtype()));
+  Var q = t.spread(input.sizes(), t.weights * (1 - label_smoothing));
+  if (label_smoothing > 0) {
+    Var everywhere = t.shares * (label_smoothing / double(input.sizes()[dim]));
+    q = q + (weight ? everywhere * along(*weight, dim, input.dim()) : everywhere);
+  }
+  const Var p = ops::softmax_int(input, dim);
+  return (p * q.sum(dims) - q) * over_classes(g, input.sizes(), r);
 }
 TensorRef cross_entropy_index_backward_fused(Tensor& g, Tensor& input, Tensor& target, Tensor* weight,
                                              int64_t ignore_index, std::string_view reduction, double label_smoothing) {
@@ -155,28 +181,31 @@ TensorRef cross_entropy_index_backward_fused(Tensor& g, Tensor& input, Tensor& t
 TensorRef nll_loss_index_backward(Tensor& g, IntList input_sizes, Tensor& target, Tensor* weight, int64_t ignore_index,
                                   std::string_view reduction) {
   const Reduction r = kernels::parse_reduction("nll_loss", reduction, {}, {});
-  const Classes classes(target, weight);
-  return Var(on_device_of(
-             g, kernels::nll_slope(input_sizes, g.dtype(), *classes.target, classes.weight.get(), ignore_index, r))) *
-         over_classes(g, input_sizes, r);
+  const Var out = over_classes(g, input_sizes, r);
+  if (may_fuse() && !g.is_meta())
+    return Var(kernels::nll_slope(input_sizes, g.dtype(), target, weight, ignore_index, r)) * out;
+  const Targets t(target, class_dim(input_sizes), weight, ignore_index, r, compute_of(g.dtype()));
+  return -t.spread(input_sizes, t.weights) * out;
 }
 
 // ---- embedding
 
 TensorRef embedding_backward(Tensor& g, Tensor& input, IntList weight_sizes, std::optional<int64_t> padding_idx,
                              bool scale_grad_by_freq) {
-  if (g.is_meta()) return empty(weight_sizes, g.dtype(), g.device());
-  const int64_t flat[] = {input.numel()}, rows[] = {input.numel(), weight_sizes[1]};
-  TensorRef table = empty(weight_sizes, g.dtype(), g.device()), index = ops::reshape(input, flat);
-  fill_into(*table, Scalar(0));
+  const int64_t flat[] = {input.numel()}, rows[] = {input.numel(), weight_sizes[1]}, column[] = {input.numel(), 1};
+  const TensorRef index = ops::reshape(input, flat);
   Var grads = Var(g).reshape(rows);
-  if (padding_idx || scale_grad_by_freq) {
-    TensorRef shares = kernels::embedding_shares(*readable(*index), weight_sizes[0],
-                                                 kernels::wrap_padding_idx(padding_idx, weight_sizes[0]),
-                                                 scale_grad_by_freq, g.dtype());
-    grads = grads * Var(on_device_of(g, std::move(shares)));
+  if (padding_idx) {
+    const int64_t padding = kernels::wrap_padding_idx(padding_idx, weight_sizes[0]);
+    grads = ops::masked_fill_Scalar(*grads, *ops::reshape(*ops::eq_Scalar(*index, Scalar(padding)), column), 0);
   }
-  return ops::index_add(*table, 0, *index, *grads);
+  if (scale_grad_by_freq) {
+    const TensorRef none = ops::zeros(weight_sizes.first(1), g.dtype(), g.device()),
+                    each = ops::ones(flat, g.dtype(), g.device()),
+                    counts = ops::index_select(*ops::index_add(*none, 0, *index, *each), 0, *index);
+    grads = ops::div_Tensor(*grads, *ops::reshape(*counts, column));
+  }
+  return ops::index_add(*ops::zeros(weight_sizes, g.dtype(), g.device()), 0, *index, *grads);
 }
 TensorRef embedding_backward_fused(Tensor& g, Tensor& input, IntList weight_sizes, std::optional<int64_t> padding_idx,
                                    bool scale_grad_by_freq) {

@@ -136,8 +136,10 @@ class CustomOpDef:
         return register_vmap(self._qualname, func)
 
     def register_torch_dispatch(self, torch_dispatch_class, fn=None, /):
-        """Refuses: there are no classes with __torch_dispatch__ yet."""
-        raise NotImplementedError("vivace has no __torch_dispatch__ yet, so a rule for it would never be used")
+        """Registers what a TorchDispatchMode or a tensor class calls for this operator in the place of its
+        __torch_dispatch__: `fn(mode or class, func, types, args, kwargs)`. A decorator without `fn`.
+        """
+        return register_torch_dispatch(self._qualname, torch_dispatch_class, fn)
 
 
 class _Switched:
@@ -158,6 +160,17 @@ def register_vmap(qualname, func):
     registry.vmap_rules[qualname] = func
     _C._forget_vmap_rule(qualname)
     return func
+
+
+def register_torch_dispatch(qualname, cls, fn):
+    """The same, by full name."""
+    from vivace._dispatch import register_rule
+
+    def register(function):
+        register_rule(qualname, cls, function)
+        return function
+
+    return register if fn is None else register(fn)
 
 
 def autocast_kernel(op, device_type, cast_inputs):

@@ -41,6 +41,7 @@ PLACES = {**BACKENDS, "Python": 6, "Autograd": 8, "AutocastCPU": 12}
 AUTOGRAD_OF = {f"Autograd{name}": 1 << place for name, place in BACKENDS.items()}
 # Names that stand for another key here: autocast is one layer for all devices.
 PYTORCH_NAMES = dict.fromkeys(("Autocast", "AutocastCUDA", "AutocastXPU", "AutocastPrivateUse1"), "AutocastCPU")
+PYTHON = (4, 6)  # of tensors without memory; of calls that Python sees
 _WITHOUT = [key.name for key in DispatchKey if key.name not in PLACES and not key.name.startswith("Autograd")]
 _BITS = {
     **{key.name: 1 << PLACES["Autograd"] for key in DispatchKey if key.name.startswith("Autograd")},
@@ -121,7 +122,20 @@ class _AutoDispatchBelowAutograd(_ExcludeDispatchKeyGuard):
         super().__init__(DispatchKeySet(DispatchKey.Autograd))
 
 
-for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, _AutoDispatchBelowAutograd):
+class _DisableTorchDispatch(_ExcludeDispatchKeyGuard):
+    """A scope in which neither modes nor classes see calls."""
+
+    def __init__(self):
+        self._mask = 1 << PYTHON[1]
+
+
+for _thing in (
+    DispatchKey,
+    DispatchKeySet,
+    _ExcludeDispatchKeyGuard,
+    _AutoDispatchBelowAutograd,
+    _DisableTorchDispatch,
+):
     setattr(_C, _thing.__name__, _thing)
 _C._after_autograd_keyset = DispatchKeySet.of_mask((1 << PLACES["Autograd"]) - 1)
 _C._after_ADInplaceOrView_keyset = _C._after_autograd_keyset

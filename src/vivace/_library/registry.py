@@ -12,6 +12,7 @@ from vivace._library.keys import (
     BACKENDS,
     FORWARD_AD,
     PLACES,
+    PYTHON,
     PYTORCH_NAMES,
     DispatchKey,
     DispatchKeySet,
@@ -97,6 +98,14 @@ class Record:
         if self.schema is not None:
             how = "fallthrough" if self._passes_tangents() else "original"
             _C._set_kernel(self.qualname, FORWARD_AD, None, how, False)
+            how = "fallthrough" if self._is_composite() else "original"  # the parts are seen in its place
+            for key in PYTHON[:1] if self.find("Python") else PYTHON:
+                _C._set_kernel(self.qualname, key, None, how, False)
+
+    def _is_composite(self):
+        """Whether its kernel only calls operators, whatever the backend."""
+        used = next((name for name in ("CPU", *_ALIASES) if self.kernels.get(name)), None)
+        return used == "CompositeImplicitAutograd"
 
     def _passes_tangents(self):
         """Whether what its kernel calls sees tangents: it is made of operators, or has a kernel for Autograd that does
@@ -105,8 +114,7 @@ class Record:
         for name in ("Autograd", *AUTOGRAD_OF):
             if self.kernels.get(name):
                 return self.kernels[name][-1][1] != "record"
-        used = next((name for name in ("CPU", *_ALIASES) if self.kernels.get(name)), None)
-        return used == "CompositeImplicitAutograd"
+        return self._is_composite()
 
 
 _records: dict[str, Record] = {}
@@ -158,11 +166,12 @@ def exists(qualname):
 
 def overloads(namespace, name):
     """Overload names of what a packet holds, defined ones last; "" is the default one."""
-    found = list(catalogue().get(name, ())) if namespace == "aten" else []
+    found = list(catalogue().get(name, ())) if namespace in ("aten", "vivace") else []
     prefix = f"{namespace}::{name}"
     for qualname, record in _records.items():
-        if record.exists and record.schema is not None and qualname.partition(".")[0] == prefix:
-            found.append(qualname.partition(".")[2])
+        overload = qualname.partition(".")[2]
+        if record.schema is not None and qualname.partition(".")[0] == prefix and overload not in found:
+            found.append(overload)
     return found
 
 
@@ -205,11 +214,11 @@ def record(qualname):
     return found
 
 
-def define(text, fresh_results=False):
+def define(text, fresh_results=False, stands_before_built_in=False):
     """Defines an operator; its full name. `fresh_results`: results that share memory with arguments are an error."""
     parsed = schemas.parse(text)
     qualname = parsed.name + (f".{parsed.overload_name}" if parsed.overload_name else "")
-    if exists(qualname):
+    if exists(qualname) and not stands_before_built_in:
         raise RuntimeError(
             f"Tried to register an operator ({parsed}) with the same name and overload name multiple times."
         )

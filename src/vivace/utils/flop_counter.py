@@ -1,7 +1,7 @@
 """FlopCounterMode: floating-point operations of products, convolutions and attention, by module and operator.
 
 Counts and names are PyTorch's, so that tables compare. The operators that vivace has in place of several of PyTorch's
-are counted under the names of these: `linear` as addmm or mm, those of convolutions as convolution and its backward.
+are counted under the names of these.
 """
 
 import warnings
@@ -77,20 +77,22 @@ def baddbmm_flop(self_shape, a_shape, b_shape, out_shape=None, **kwargs):
     return bmm_flop(a_shape, b_shape)
 
 
-@register_flop_formula(aten.linear)
-def _linear_flop(x_shape, w_shape, bias_shape=None, out_shape=None, **kwargs):
-    return 2 * prod(x_shape) * w_shape[0]
-
-
 def conv_flop_count(x_shape, w_shape, out_shape, transposed=False):
     """Of a convolution: each element of the result, or of what a transposed one reads, with each of a filter."""
     conv_shape = (x_shape if transposed else out_shape)[2:]
     return 2 * x_shape[0] * prod(conv_shape) * prod(w_shape)
 
 
-@register_flop_formula(aten.conv)
-def conv_flop(x_shape, w_shape, *args, out_shape=None, **kwargs):
-    return conv_flop_count(x_shape, w_shape, out_shape)
+@register_flop_formula(aten.convolution)
+def conv_flop(x_shape, w_shape, bias, stride, padding, dilation, transposed, *args, out_shape=None, **kwargs):
+    return conv_flop_count(x_shape, w_shape, out_shape, transposed)
+
+
+@register_flop_formula(aten.convolution_backward, get_raw=True)
+def conv_backward_flop(grad, x, weight, *args, out_val=None):
+    *_, transposed, _, _, mask = args
+    by_input = conv_flop_count(grad.shape, weight.shape, x.shape, not transposed) if mask[0] else 0
+    return by_input + (_conv_weight_flop(grad.shape, x.shape, out_shape=weight.shape) if mask[1] else 0)
 
 
 @register_flop_formula(aten.conv_input_grad)
@@ -111,8 +113,8 @@ def sdpa_flop_count(query_shape, key_shape, value_shape):
     return 2 * prod(batch) * queries * keys * (width + value_shape[-1])
 
 
-@register_flop_formula(aten.attention)
-def sdpa_flop(query_shape, key_shape, value_shape, *args, out_shape=None, **kwargs):
+@register_flop_formula(aten._scaled_dot_product_flash_attention_for_cpu)
+def sdpa_flop(query_shape, key_shape, value_shape, *args, **kwargs):
     return sdpa_flop_count(query_shape, key_shape, value_shape)
 
 
@@ -125,23 +127,16 @@ def _recurrence_flop(gates_shape, h0_shape, c0_shape, weight_shape, bias_shape, 
 # ---- names
 
 
-def _linear_name(x, weight, bias=None):
-    """What PyTorch's linear calls."""
-    flat = x.dim() == 2 or (x.dim() > 2 and x.is_contiguous())
-    return aten.addmm if bias is not None and flat else aten.mm
-
-
 def _convolution_name(*args):
     in_backward = _C._current_run() != 0 and not vivace.is_grad_enabled()
-    return "aten.convolution_backward" if in_backward else "aten.convolution"
+    return aten.convolution_backward if in_backward else aten.convolution
 
 
 _NAMES = {  # of operators that PyTorch has not: what their work is there; texts stand for operators that vivace has not
-    aten.linear: _linear_name,
-    aten.conv: _convolution_name,
+    aten.convolution: _convolution_name,
     aten.conv_input_grad: _convolution_name,
     aten.conv_weight_grad: _convolution_name,
-    aten.attention: lambda *args: "aten._scaled_dot_product_flash_attention",
+    aten._scaled_dot_product_flash_attention_for_cpu: lambda *args: "aten._scaled_dot_product_flash_attention",
     aten.recurrence: lambda *args: aten.mm,
 }
 

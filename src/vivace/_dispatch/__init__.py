@@ -1,6 +1,7 @@
 """__torch_dispatch__: what the extension calls for operators that a mode or a class is to see."""
 
 from vivace import _C
+from vivace._dispatch import derivatives, operators, presented
 
 
 def _values(args, kwargs):
@@ -24,6 +25,22 @@ def _dispatching_types(args, kwargs):
     return tuple(found)
 
 
+_rules: dict = {}  # operator's full name -> class -> what it calls in the place of __torch_dispatch__
+
+
+def register_rule(qualname, cls, function):
+    """For calls of one operator, what a mode or a class calls: function(mode or class, func, types, args, kwargs)."""
+    _rules.setdefault(qualname, {})[cls] = function
+
+
+def _answer(func, owner, cls, types, args, kwargs):
+    """What a mode, or a class as owner of the call, says of it."""
+    rule = _rules and _rules.get(func.name(), {}).get(cls)
+    if rule:
+        return rule(owner, func, types, args, kwargs)
+    return owner.__torch_dispatch__(func, types, args, kwargs)
+
+
 def _call(func, args, kwargs):
     """Asks the innermost mode, which is off meanwhile, then the classes of the arguments."""
     types = _dispatching_types(args, kwargs)
@@ -31,13 +48,13 @@ def _call(func, args, kwargs):
     if _C._len_torch_dispatch_stack() > 0:
         mode = _C._pop_torch_dispatch_stack()
         try:
-            result = mode.__torch_dispatch__(func, types, args, kwargs)
+            result = _answer(func, mode, type(mode), types, args, kwargs)
         finally:
             _C._push_on_torch_dispatch_stack(mode)
         if result is not NotImplemented:
             return result
     for cls in types:
-        result = cls.__torch_dispatch__(func, types, args, kwargs)
+        result = _answer(func, cls, cls, types, args, kwargs)
         if result is not NotImplemented:
             return result
     asked = [f"mode object {mode}"] * (mode is not None) + [f"tensor subclass {t}" for t in types]
@@ -53,4 +70,11 @@ def _find_overload(qualname):
     return overload(qualname)
 
 
-_C._set_dispatch_handlers(_call, _find_overload)
+def activate():
+    """For the extension, when the first mode is entered or the first instance of such a class made."""
+    _C._set_dispatch_handlers(_call, _find_overload)
+    presented.present()
+    derivatives.register()
+
+
+operators.define()
