@@ -26,7 +26,7 @@ static_assert(int(abi::DeviceType::PrivateUse1) == int(DeviceType::PrivateUse) &
 
 const abi::Operator* find_operator(const char* qualname, const char* signature) {
   return guarded_or(static_cast<const abi::Operator*>(nullptr), [&] {
-    const Op* op = find_qualified(qualname);
+    const Op* op = find_own(qualname);
     if (!op) fail("operator ", qualname, ", which an extension calls, does not exist");
     check_callers_signature(*op, signature);
     return reinterpret_cast<const abi::Operator*>(op);

@@ -256,6 +256,13 @@ Op* find_qualified(std::string_view qualname) {
   return find_op(qualname.substr(0, dot), dot == qualname.npos ? "" : qualname.substr(dot + 1));
 }
 
+Op* find_own(std::string_view qualname) {
+  constexpr std::string_view aten = "aten::";
+  if (qualname.starts_with(aten))
+    if (Op* op = find_qualified(str("vivace::", qualname.substr(aten.size())))) return op;
+  return find_qualified(qualname);
+}
+
 PyMethodDef kLibraryFunctions[] = {
     {"_define_operator", define_operator, METH_VARARGS, "Defines an operator."},
     {"_forget_operator", forget_operator, METH_O, "Takes an operator that Python defined from the register."},

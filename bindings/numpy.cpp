@@ -69,8 +69,8 @@ void check_shareable(const Tensor& t) {
   if (t.device().type != DeviceType::CPU)
     fail_type("can't convert ", text_of(t.device()),
               " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
-  if (t.keys & (bit(Key::NoData) | bit(Key::Python))) fail(".numpy() is not supported for tensor subclasses.");
   if (t.keys & bit(Key::Vmap)) fail("Cannot access data pointer of Tensor that doesn't have storage");
+  if (t.keys & (bit(Key::NoData) | bit(Key::Python))) fail(".numpy() is not supported for tensor subclasses.");
   if (t.requires_grad() && tls.grad_mode && !tls.inference_mode)
     fail("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   if (t.dtype() == DType::BFloat16) fail_type("Got unsupported ScalarType BFloat16");

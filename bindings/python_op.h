@@ -58,6 +58,8 @@ class WrittenArguments {
 
 /// The operator of a full name ("aten::add.Tensor"); null if there is none.
 Op* find_qualified(std::string_view qualname);
+/// The same, the catalogue's first: Python may define another one of its name, to show it to __torch_dispatch__.
+Op* find_own(std::string_view qualname);
 
 void init_op_call(Object* module);
 extern PyMethodDef kLibraryFunctions[];

@@ -174,7 +174,7 @@ Object* set_finder(Object*, Object* const* args, Py_ssize_t) {
   for (Py_ssize_t i = 0; i < PyTuple_Size(args[2]); ++i) {
     const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(args[2], i));
     if (!name) return nullptr;
-    if (Op* op = find_qualified(name)) set_kernel(*op, Key::Vmap, vmap_kernel);
+    if (Op* op = find_own(name)) set_kernel(*op, Key::Vmap, vmap_kernel);
   }
   Py_RETURN_NONE;
 }
@@ -183,7 +183,7 @@ Object* forget_rule(Object*, Object* name) {
   return guarded([&] {
     const char* text = PyUnicode_AsUTF8(name);
     if (!text) throw PythonError{};
-    if (const Op* op = find_qualified(text)) forget_vmap_rule(*op);
+    if (const Op* op = find_own(text)) forget_vmap_rule(*op);
     Py_RETURN_NONE;
   });
 }

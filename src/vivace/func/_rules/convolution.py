@@ -3,9 +3,9 @@
 from vivace._ops import overload
 from vivace.func._rules.table import rule
 
-_conv = overload("aten::conv")
-_conv_input_grad = overload("aten::conv_input_grad")
-_conv_weight_grad = overload("aten::conv_weight_grad")
+_conv = overload("vivace::conv")
+_conv_input_grad = overload("vivace::conv_input_grad")
+_conv_weight_grad = overload("vivace::conv_weight_grad")
 
 
 def _in_channels(t, dim, size):

@@ -25,7 +25,7 @@ def _samples(loss, reduction, weight=None):
 
 
 def _pair_loss(name):
-    op = overload(f"aten::{name}")
+    op = overload(f"vivace::{name}")
     at, weight_at = _REDUCTION[name], _WEIGHTED.get(name)
 
     @rule(name)
@@ -52,7 +52,7 @@ for _name in _REDUCTION:
 
 def _class_loss(name):
     """A loss of scores (N, C, ...) or (C) and classes: the batch joins N."""
-    op = overload(f"aten::{name}")
+    op = overload(f"vivace::{name}")
 
     @rule(name)
     def call(info, in_dims, input, target, weight, ignore_index, reduction, *rest):

@@ -3,10 +3,10 @@
 from vivace._ops import overload
 from vivace.func._rules.table import rule
 
-_layer_norm = overload("aten::layer_norm")
-_group_norm = overload("aten::group_norm")
-_batch_norm_train = overload("aten::batch_norm_train")
-_batch_norm_eval = overload("aten::batch_norm_eval")
+_layer_norm = overload("vivace::layer_norm")
+_group_norm = overload("vivace::group_norm")
+_batch_norm_train = overload("vivace::batch_norm_train")
+_batch_norm_eval = overload("vivace::batch_norm_eval")
 
 
 def _over_samples(weight, dim, out, rank):

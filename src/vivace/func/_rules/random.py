@@ -14,7 +14,7 @@ def _check(info):
 
 
 def _factory(name, size_at):
-    op = overload(f"aten::{name}")
+    op = overload(f"vivace::{name}")
 
     @rule(name, random=True)
     def call(info, in_dims, *args, **options):
@@ -51,7 +51,7 @@ def _first_of_each(op, info, in_dims, args, options):
 
 def _of_values(name):
     """Of operators whose tensors say how the numbers are spread."""
-    op = overload(f"aten::{name}")
+    op = overload(f"vivace::{name}")
 
     @rule(name, random=True)
     def call(info, in_dims, *args, **options):
@@ -75,7 +75,7 @@ for _name in ("_standard_gamma", "_sample_dirichlet", "poisson", "binomial"):
 
 
 def _like(name):
-    op = overload(f"aten::{name}")
+    op = overload(f"vivace::{name}")
 
     @rule(name, random=True)
     def call(info, in_dims, self, *args, **options):
@@ -91,7 +91,7 @@ for _name in ("rand_like", "randn_like", "randint_like", "randint_like.low"):
 
 
 def _in_place(name):
-    op = overload(f"aten::{name}")
+    op = overload(f"vivace::{name}")
 
     @rule(name, random=True)
     def call(info, in_dims, self, *args, **options):
@@ -133,8 +133,8 @@ def multinomial(info, in_dims, self, *args, **options):
     return drawn.unflatten(0, (info.batch_size, -1)), 0
 
 
-_masked_by_chance = overload("aten::masked_by_chance")
-_scaled_mask = overload("aten::scaled_mask")
+_masked_by_chance = overload("vivace::masked_by_chance")
+_scaled_mask = overload("vivace::scaled_mask")
 
 
 @rule("masked_by_chance", random=True)

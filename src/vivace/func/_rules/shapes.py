@@ -80,7 +80,7 @@ def unfold(info, in_dims, self, dimension, size, step):
     return self.unfold(dimension % rank + 1, size, step), 0
 
 
-_unfold_backward = overload("aten::unfold_backward")
+_unfold_backward = overload("vivace::unfold_backward")
 
 
 @rule("unfold_backward")
@@ -112,7 +112,7 @@ def masked_fill(self, mask, value):
     return value.to(self.dtype).where(mask, self)
 
 
-_recurrence = overload("aten::recurrence")
+_recurrence = overload("vivace::recurrence")
 
 
 @rule("recurrence")
@@ -153,7 +153,7 @@ def _in_first(t, dim, size):
 
 def _folding(name, sizes=None):
     """A rule for an operator over images: the batch joins their first dim. `sizes`: the argument with a result's."""
-    op = overload(f"aten::{name}")
+    op = overload(f"vivace::{name}")
 
     def call(info, in_dims, *args):
         size = info.batch_size
