@@ -1,6 +1,8 @@
 // Takes subscript keys apart; see index_key.h.
 #include "bindings/index_key.h"
 
+#include "runtime/dispatch/keys.h"
+
 namespace vivace {
 
 namespace {
@@ -119,6 +121,8 @@ void IndexKey::add_tensor(Tensor& t) {
     keep(TensorRef::share(&t), is_truth(t) ? int(t.dim()) : 1, false);
   } else if (is_truth(t)) {
     add_truth(item(t).to_bool());
+  } else if (t.keys & bit(Key::Vmap)) {
+    keep(TensorRef::share(&t), 1, false);  // another number for each sample
   } else {
     if (!is_integral(t.dtype())) fail_index("tensors used as indices must be long, int, byte or bool tensors");
     push(Index::Int).start = item(t).to_int();

@@ -309,3 +309,20 @@ def test_functions():
     assert close(vmap(grad(lambda x: Power.apply(x, 3).sum()))(X), 3 * X**2)
     with pytest.raises(RuntimeError, match="does not have vmap support"):
         vmap(Plain.apply)(X)
+
+
+def test_numbers_of_a_batch_are_indices():
+    x, i = torch.arange(20.0).reshape(5, 4), torch.tensor([0, 3, 2, 1, 1])
+    rows = torch.arange(5)
+    assert torch.equal(vmap(lambda a, k: a[k])(x, i), x[rows, i])
+    assert torch.equal(vmap(lambda k: x[k])(i), x[i])
+    assert torch.equal(vmap(lambda k: x[k, k])(i[1:]), x[i[1:], i[1:]])
+
+    def put(a, k):
+        a = a.clone()
+        a[k] = 7
+        return a
+
+    expected = x.clone()
+    expected[rows, i] = 7
+    assert torch.equal(vmap(put)(x, i), expected)
