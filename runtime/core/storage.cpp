@@ -66,6 +66,8 @@ size_t capacity_of(int size_class) {
   return size_t(k % 4 + 5) << (k / 4 + 10);
 }
 
+constexpr size_t kMostBytes = size_t(1) << 46;  // more is refused without asking for it
+
 /// RuntimeError, as in PyTorch, in the words that programs which try a smaller batch look for.
 [[noreturn]] void fail_memory(size_t nbytes) {
   fail("DefaultCPUAllocator: can't allocate memory: you tried to allocate ", nbytes,
@@ -113,7 +115,7 @@ Storage* allocate_storage(size_t nbytes, Device device) {
     s->resizable = true;
     return s;
   }
-  if (nbytes > size_t(1) << 46) fail_memory(nbytes);
+  if (nbytes > kMostBytes) fail_memory(nbytes);
   size_t capacity;
   const int c = class_of(nbytes, capacity);
   FreeList& list = list_of(c);
@@ -197,6 +199,7 @@ void resize_storage(Storage* s, size_t nbytes) {
   }
   if (num_tensors(*s) > 1)
     fail("can't enlarge a storage of ", s->nbytes, " bytes to ", nbytes, " while several tensors use it");
+  if (nbytes > kMostBytes) fail_memory(nbytes);
   char* data = static_cast<char*>(std::aligned_alloc(kAlignment, (nbytes + kAlignment) & ~(kAlignment - 1)));
   if (!data) fail_memory(nbytes);
   std::memcpy(data, s->data, s->nbytes);

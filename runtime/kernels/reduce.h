@@ -40,7 +40,8 @@ inline int64_t reduced_count(const Tensor& in, uint64_t mask) {
 inline void make_reduce_nests(ReduceNests& nests, const Tensor& in, char* out, int64_t out_size, uint64_t mask) {
   nests.kept.base[0] = nests.reduced.base[0] = in.raw();
   nests.kept.base[1] = out;
-  const int64_t in_size = int64_t(in.item_size());
+  const bool empty = in.numel_ == 0;  // its strides say nothing, and may be too large for bytes
+  const int64_t in_size = empty ? 0 : int64_t(in.item_size());
   int64_t step = out_size;
   for (int d = in.ndim_ - 1; d >= 0; --d) {
     const int64_t size = in.dims_[d], stride = in.dims_[in.ndim_ + d] * in_size;
@@ -48,9 +49,10 @@ inline void make_reduce_nests(ReduceNests& nests, const Tensor& in, char* out, i
       nests.reduced.push(size, {stride});
     } else {
       nests.kept.push(size, {stride, step});
-      step *= size;
+      if (__builtin_mul_overflow(step, size, &step)) step = 0;  // of an output without elements
     }
   }
+  if (empty) return;
   nests.kept.sort();
   nests.kept.coalesce();
   nests.reduced.sort();
