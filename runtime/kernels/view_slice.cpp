@@ -30,6 +30,16 @@ TensorRef without_dim(Tensor& self, int dim, int64_t index) {
   return make_view(self, rest_sizes, rest_strides, self.storage_offset() + index * self.dims_[n + dim]);
 }
 
+constexpr int64_t kMostViews = int64_t(1) << 24;
+
+/// Room for n views; a dim beside an empty one may ask for any number.
+std::vector<TensorRef> room_for(const char* op, int64_t n) {
+  if (n > kMostViews) fail(op, ": not enough memory for ", n, " views");
+  std::vector<TensorRef> views;
+  views.reserve(size_t(n));
+  return views;
+}
+
 /// What a function gives that returns several views at once.
 std::vector<TensorRef> several(std::vector<TensorRef> views) {
   if (tls.grad_mode && !tls.inference_mode)
@@ -85,8 +95,7 @@ TensorRef narrow(Tensor& self, int64_t dim, int64_t start, int64_t length) {
 std::vector<TensorRef> unbind_int(Tensor& self, int64_t dim) {
   if (self.dim() == 0) fail_index("Dimension specified as ", dim, " but tensor has no dimensions");
   const int d = int(wrap_dim(dim, self.dim()));
-  std::vector<TensorRef> parts;
-  parts.reserve(size_t(self.dims_[d]));
+  std::vector<TensorRef> parts = room_for("unbind", self.dims_[d]);
   for (int64_t i = 0; i < self.dims_[d]; ++i) parts.push_back(without_dim(self, d, i));
   return several(std::move(parts));
 }
@@ -97,9 +106,8 @@ std::vector<TensorRef> split_Tensor(Tensor& self, int64_t split_size, int64_t di
   if (split_size < 0) fail("split expects split_size be non-negative, but got split_size=", split_size);
   if (split_size == 0 && size != 0)
     fail("split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
-  std::vector<TensorRef> parts;
-  const int64_t count = split_size == 0 ? 1 : std::max<int64_t>((size + split_size - 1) / split_size, 1);
-  parts.reserve(size_t(count));
+  const int64_t count = split_size == 0 ? 1 : std::max<int64_t>(size / split_size + (size % split_size != 0), 1);
+  std::vector<TensorRef> parts = room_for("split", count);
   for (int64_t i = 0; i < count; ++i)
     parts.push_back(stretch(self, d, i * split_size, std::min(split_size, size - i * split_size)));
   return several(std::move(parts));
@@ -131,14 +139,12 @@ std::vector<TensorRef> chunk(Tensor& self, int64_t chunks, int64_t dim) {
   const int d = dim_of(self, dim, "chunk()");
   if (chunks <= 0) fail("chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t size = self.dims_[d], each = size / chunks + (size % chunks != 0);
-  std::vector<TensorRef> parts;
   if (each == 0) {  // an empty dim still gives as many chunks as were asked for
-    constexpr int64_t kMost = int64_t(1) << 24;
-    if (chunks > kMost) fail("chunk: not enough memory for ", chunks, " chunks of an empty dimension");
+    std::vector<TensorRef> parts = room_for("chunk of an empty dimension", chunks);
     for (int64_t i = 0; i < chunks; ++i) parts.push_back(stretch(self, d, 0, 0));
     return several(std::move(parts));
   }
-  parts.reserve(size_t(std::min(chunks, size)));
+  std::vector<TensorRef> parts = room_for("chunk", (size - 1) / each + 1);
   for (int64_t at = 0; at < size; at += each) parts.push_back(stretch(self, d, at, std::min(each, size - at)));
   return several(std::move(parts));
 }
@@ -148,8 +154,7 @@ std::vector<TensorRef> tensor_split_sections(Tensor& self, int64_t sections, int
   const int d = int(wrap_dim(dim, self.dim()));
   if (sections <= 0) fail("number of sections must be larger than 0, got ", sections);
   const int64_t size = self.dims_[d], least = size / sections, longer = size % sections;
-  std::vector<TensorRef> parts;
-  parts.reserve(size_t(sections));
+  std::vector<TensorRef> parts = room_for("tensor_split", sections);
   int64_t at = 0;
   for (int64_t i = 0; i < sections; ++i) {
     const int64_t length = least + (i < longer);

@@ -194,7 +194,7 @@ def test_in_place_forms_as_functions():
 
 def test_numbers_of_parts_that_no_memory_holds():
     for split in (torch.chunk, torch.unsafe_chunk):
-        with pytest.raises(RuntimeError, match="chunks of an empty dimension"):
+        with pytest.raises(RuntimeError, match="chunk of an empty dimension: not enough memory"):
             split(torch.empty(0), 2**62)
     with pytest.raises(RuntimeError):
         torch.mvlgamma(torch.ones(2), 2**50)
@@ -235,3 +235,15 @@ def test_logit_outside_its_range_is_nan_in_a_graph_too():
     for create_graph in (False, True):
         (g,) = torch.autograd.grad(torch.logit(x).sum(), x, create_graph=create_graph)
         assert g.isnan().tolist() == [True, False] and g[1].item() == 4.0
+
+
+def test_more_views_than_there_is_memory_for():
+    empty = torch.zeros(0, 2**40)
+    for call in (
+        lambda: torch.zeros(3).tensor_split(2**31),
+        lambda: empty.unbind(1),
+        lambda: empty.split(1, 1),
+        lambda: empty.chunk(2**30, 1),
+    ):
+        with pytest.raises(RuntimeError, match="not enough memory for .* views"):
+            call()
