@@ -100,7 +100,7 @@ std::tuple<TensorRef, TensorRef, TensorRef> native_layer_norm(Tensor& input, Int
 std::tuple<TensorRef, TensorRef, TensorRef> native_group_norm(Tensor& input, Tensor* weight, Tensor* bias, int64_t N,
                                                               int64_t, int64_t, int64_t group, double eps) {
   TensorRef out = ops::group_norm(input, group, weight, bias, eps);
-  const TensorRef rows = ops::reshape(input, Dims{N, group, N * group ? input.numel() / (N * group) : 0});
+  const TensorRef rows = ops::reshape(input, Dims{N, group, N && group ? input.numel() / N / group : 0});
   auto [mean, rstd] = moments_of(*rows, kInts<2>, false, eps);
   return {std::move(out), std::move(mean), std::move(rstd)};
 }
