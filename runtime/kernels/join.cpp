@@ -106,7 +106,8 @@ TensorRef repeat(Tensor& self, IntList repeats) {
   Dims sizes(repeats);
   for (int d = 0; d < sizes.n; ++d) {
     if (sizes[d] < 0) fail("Trying to create tensor with negative dimension ", sizes[d], ": repeat(", repeats, ")");
-    if (d >= lead) sizes[d] *= self.dims_[d - lead];
+    if (d >= lead && __builtin_mul_overflow(sizes[d], self.dims_[d - lead], &sizes[d]))
+      fail("repeat(", repeats, ") of a tensor of shape ", self.sizes(), ": the size of dimension ", d, " overflows");
   }
   return empty(sizes, self.dtype(), self.device());
 }

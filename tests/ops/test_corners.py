@@ -247,3 +247,10 @@ def test_more_views_than_there_is_memory_for():
     ):
         with pytest.raises(RuntimeError, match="not enough memory for .* views"):
             call()
+
+
+def test_repeats_that_overflow():
+    with pytest.raises(RuntimeError, match="the size of dimension 0 overflows"):
+        torch.ones(2).repeat(2**63 - 1)
+    with pytest.raises(RuntimeError, match="overflows"):
+        torch.ones(2, 3).tile(2**62, 2**62)
