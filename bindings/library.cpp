@@ -248,6 +248,11 @@ Object* excluded_keys(Object*, Object*) { return PyLong_FromUnsignedLong(tls.exc
 
 }  // namespace
 
+std::string full_name(const Op& op) {
+  const bool qualified = std::string_view(op.name).find("::") != std::string_view::npos;
+  return str(qualified ? "" : "aten::", op.name, *op.overload ? "." : "", op.overload);
+}
+
 Op* find_qualified(std::string_view qualname) {
   if (const auto found = defined_ops.find(qualname); found != defined_ops.end()) return found->second;
   if (!qualname.starts_with("aten::") && !qualname.starts_with("vivace::")) return nullptr;

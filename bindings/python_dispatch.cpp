@@ -132,7 +132,7 @@ Object* make_wrapper_subclass(Object*, Object* const* args, Py_ssize_t nargs, Ob
   });
 }
 
-// ---- for vivace/_dispatch.py
+// ---- for vivace/_dispatch
 
 Object* set_handlers(Object*, Object* const* args, Py_ssize_t) {
   Object* old[] = {std::exchange(handler, Py_NewRef(args[0])), std::exchange(find_overload, Py_NewRef(args[1]))};

@@ -1,5 +1,5 @@
 // __torch_dispatch__: calls that reach Key::Python go to the innermost TorchDispatchMode, or to the class of an
-// argument. What then happens is written in vivace/_dispatch.py. Operators' tables get a kernel for that key when the
+// argument. What then happens is written in vivace/_dispatch. Operators' tables get a kernel for that key when the
 // first mode is entered or the first instance of such a class is made: until then no call can meet it.
 #pragma once
 #include "runtime/core/tensor_object.h"

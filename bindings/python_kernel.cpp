@@ -7,6 +7,7 @@
 #include "bindings/convert.h"
 #include "bindings/native_kernel.h"
 #include "bindings/python_op.h"
+#include "runtime/dispatch/arguments.h"
 #include "runtime/dispatch/backend.h"
 #include "runtime/dispatch/box.h"
 #include "runtime/dispatch/foreign.h"
@@ -152,17 +153,6 @@ Ref<Object> check_result(const PythonOp& extended, Ref<Object> result) {
     if (item != Py_None && !fits(kinds[i], item)) refuse_result(extended, item);
   }
   return result;
-}
-
-/// Calls f with each tensor among the arguments, and its position.
-template <class F>
-void for_each_tensor(const Op& op, const Value* args, F&& f) {
-  for (int i = 0; i < op.nargs; ++i) {
-    if (args[i].tag == Tag::Tensor && args[i].tensor) f(*args[i].tensor, i);
-    if (args[i].tag != Tag::TensorList) continue;
-    for (Tensor* t : args[i].tensor_list())
-      if (t) f(*t, i);
-  }
 }
 
 void check_fresh(const Op& op, const Value* args, Object* result) {

@@ -56,6 +56,8 @@ class WrittenArguments {
   std::vector<std::pair<Tensor*, uint32_t>> written_;
 };
 
+/// An operator's name with its namespace and overload, as torch.ops has them: "aten::add.Tensor".
+std::string full_name(const Op& op);
 /// The operator of a full name ("aten::add.Tensor"); null if there is none.
 Op* find_qualified(std::string_view qualname);
 /// The same, the catalogue's first: Python may define another one of its name, to show it to __torch_dispatch__.

@@ -23,11 +23,6 @@ constexpr const char* kRandomness[] = {"error", "different", "same"};
 
 bool is_of(const Tensor* t, int level) { return t && is_batched(*t) && batch_of(*t).level == level; }
 
-std::string full_name(const Op& op) {
-  const bool qualified = std::string_view(op.name).find("::") != std::string_view::npos;
-  return str(qualified ? "" : "aten::", op.name, *op.overload ? "." : "", op.overload);
-}
-
 // ---- rules
 
 char letter(ArgKind kind) {

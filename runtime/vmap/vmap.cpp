@@ -24,6 +24,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "runtime/core/promote.h"
+#include "runtime/dispatch/arguments.h"
 #include "runtime/dispatch/foreign.h"
 #include "runtime/dispatch/generic.h"
 #include "runtime/loop/pointwise.h"
@@ -61,16 +62,6 @@ const VmapRule& rule_of(const Op& op) {
     rule.kind = VmapRule::Functional;
   }
   return rules.emplace(&op, std::move(rule)).first->second;
-}
-
-template <class F>
-void for_each_tensor(const Op& op, const Value* args, F&& f) {
-  for (int i = 0; i < op.nargs; ++i) {
-    if (args[i].tag == Tag::Tensor && args[i].tensor) f(*args[i].tensor, i);
-    if (args[i].tag != Tag::TensorList) continue;
-    for (Tensor* t : args[i].tensor_list())
-      if (t) f(*t, i);
-  }
 }
 
 bool is_of(const Tensor& t, int level) { return is_batched(t) && batch_of(t).level == level; }
