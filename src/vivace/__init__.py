@@ -25,7 +25,7 @@ globals().update(
 )
 _C.install(globals(), "torch")
 
-from vivace import _autocast, _checks, _legacy, _sym, _tensor, functional  # noqa: E402
+from vivace import _autocast, _checks, _foreach, _legacy, _sym, _tensor, functional  # noqa: E402
 from vivace._autocast import (  # noqa: E402
     autocast,
     get_autocast_dtype,
@@ -73,7 +73,7 @@ def _first_repr(tensor):
 
 _C._set_repr(_first_repr)
 _tensor.install()
-globals().update(_legacy.typed_classes() | LEGACY_CLASSES | _autocast.old_names())
+globals().update(_legacy.typed_classes() | LEGACY_CLASSES | _autocast.old_names() | _foreach.functions())
 globals().update({name: getattr(module, name) for module in (_checks, _sym) for name in module.__all__})
 globals().update({k: v for k, v in vars(functional).items() if getattr(v, "__module__", "") == functional.__name__})
 

@@ -55,6 +55,10 @@ def test_cache_returns_the_same_object(module: Any) -> None:
     assert t(x) is y and t.inv(y) is x
 
 
+def test_an_inverse_has_a_class(module: Any) -> None:
+    assert type(module.distributions.ExpTransform().inv) is module.distributions.transforms._InverseTransform
+
+
 def test_transformed_distribution(module: Any) -> None:
     D = module.distributions
     base = D.Normal(module.zeros(4, 3), 1.0)

@@ -122,6 +122,29 @@ def test_super_getattr(module: Any) -> None:
         wrapper.nothing  # noqa: B018
 
 
+def test_members_in_a_plain_dict(module: Any) -> None:
+    class Swapped(module.nn.Linear):
+        """As libraries write it that give a module's function other parameters."""
+
+        def __init__(self) -> None:
+            super().__init__(2, 2)
+            del self.weight, self.bias
+            self._parameters = {"weight": None, "bias": None}
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in self.__dict__.get("_parameters", ()):
+                self._parameters[name] = value
+            else:
+                object.__setattr__(self, name, value)
+
+    layer = Swapped()
+    assert layer.weight is None
+    layer.weight = 2 * module.eye(2)
+    assert layer(module.ones(2)).tolist() == [2, 2]
+    with pytest.raises(AttributeError, match="'Swapped' object has no attribute 'gone'"):
+        layer.gone  # noqa: B018
+
+
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [

@@ -167,3 +167,17 @@ def test_batch_sizes_that_do_not_fit(sizes):
 def test_dtypes_that_differ():
     with pytest.raises(RuntimeError, match="not the same dtype"):
         nn.GRU(3, 5)(vivace.zeros(4, 2, 3), vivace.zeros(1, 2, 5, dtype=vivace.float64))
+
+
+def test_weights_that_stand_in():
+    net, other = nn.GRU(3, 4), nn.GRU(3, 4)
+    x = vivace.randn(5, 2, 3)
+    own, others = net(x)[0], other(x)[0]
+    net._flat_weights = list(other.parameters())
+    assert net(x)[0].equal(others)
+    assert list(net.parameters()) == [getattr(net, name) for name in net._all_weights[0]] == net.all_weights[0]
+    for name, weight in [*net.named_parameters()]:
+        setattr(net, name, nn.Parameter(weight.detach()))  # new members end it
+    assert net(x)[0].equal(own)
+    net._flat_weights = list(other.parameters())
+    assert not net.double()._flat_weights[0].equal(other.weight_ih_l0.double())

@@ -9,6 +9,7 @@ from vivace.distributions._transform import (
     IndependentTransform,
     ReshapeTransform,
     Transform,
+    _InverseTransform,  # noqa: F401  programs adapt it
     identity_transform,
 )
 from vivace.distributions._vector_transforms import (

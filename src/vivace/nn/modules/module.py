@@ -80,9 +80,14 @@ class Members(ObservedDict):
 
 
 class _GetattrFallback:
-    """Answers `super().__getattr__(name)` in subclasses of Module that define `__getattr__`."""
+    """What subclasses of Module get that define `__getattr__` and call its super method, or `__setattr__`, which may
+    put a plain dict in the place of a live one."""
 
     def __getattr__(self, name):
+        for kind in KINDS:
+            members = self.__dict__.get(kind, ())
+            if name in members:
+                return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
@@ -111,7 +116,7 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        if "__getattr__" in cls.__dict__ and not issubclass(cls, _GetattrFallback):
+        if not issubclass(cls, _GetattrFallback) and ("__getattr__" in cls.__dict__ or "__setattr__" in cls.__dict__):
             cls.__bases__ = (*cls.__bases__, _GetattrFallback)
 
     # ---- the call

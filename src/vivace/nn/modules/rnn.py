@@ -83,23 +83,47 @@ class RNNBase(Module):
 
     def __getstate__(self):
         # What PyTorch, which may read the pickle, expects beside the parameters.
-        suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
-        groups = [[name for name in self._flat_weights_names if name.endswith(suffix)] for suffix in suffixes]
-        return super().__getstate__() | {"_all_weights": groups, "_flat_weights": self._flat_weights}
+        computed = {"_all_weights": self._all_weights, "_flat_weights": self._flat_weights}
+        return super().__getstate__() | computed
 
     def __setstate__(self, state):
         super().__setstate__({k: v for k, v in state.items() if k not in ("_all_weights", "_flat_weights")})
 
+    # Weights that someone put in the place of members, each with the member that it stands for: a later one ends it.
+    _stand_ins = {}
+
+    def _apply(self, *args, **kwargs):
+        self._stand_ins = {}
+        return super()._apply(*args, **kwargs)
+
     @property
     def _flat_weights(self):
+        weights = self._member_weights()
+        if self._stand_ins:
+            for i, name in enumerate(self._flat_weights_names):
+                member, given = self._stand_ins.get(name, (None, None))
+                if member is weights[i]:
+                    weights[i] = given
+        return weights
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights):
+        named = zip(self._flat_weights_names, self._member_weights(), weights, strict=True)
+        self._stand_ins = {name: (member, given) for name, member, given in named if given is not member}
+
+    def _member_weights(self):
         parameters = self._parameters  # not so where a parametrization computes them
         return [parameters[n] if n in parameters else getattr(self, n) for n in self._flat_weights_names]
 
     @property
+    def _all_weights(self):
+        suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
+        return [[name for name in self._flat_weights_names if name.endswith(suffix)] for suffix in suffixes]
+
+    @property
     def all_weights(self):
         """The weights, grouped by layer and direction."""
-        suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
-        return [[p for name, p in self._parameters.items() if name.endswith(s)] for s in suffixes]
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def reset_parameters(self):
         bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
