@@ -125,6 +125,8 @@ def type_(self, dtype=None, non_blocking=False):
                 self.cuda()
             raise ValueError(f"invalid type: {dtype!r}")
         dtype = dtypes[dtype]
+    elif dtype is _C.Tensor:  # the default's typed class
+        dtype = _C.get_default_dtype()
     return self.to(getattr(dtype, "dtype", dtype))
 
 

@@ -29,6 +29,7 @@ def test_typed_constructors():
     assert torch.FloatTensor.dtype == torch.float32 and not torch.FloatTensor.is_cuda
     assert torch.Tensor(torch.arange(2)).dtype == torch.int64
     assert torch.ones(1).type("torch.DoubleTensor").dtype == torch.float64
+    assert (torch.ones(1) > 0).type(torch.Tensor).dtype == torch.float32
     for wrong in (
         lambda: torch.FloatTensor(torch.arange(2)),
         lambda: torch.FloatTensor(2.5),

@@ -177,3 +177,53 @@ def test_graph_convolution_learns():
         loss.backward()
         optimizer.step()
     assert loss.item() < 0.1
+
+
+CUBE = torch.tensor([[[0.0, 1, 0], [2, 0, 0]], [[0, 0, 3], [0, 0, 0]]])
+
+
+def test_dims_in_another_order():
+    s, cube = sparse(), CUBE.to_sparse()
+    assert equal(s.mT, DENSE.mT) and equal(s.T, DENSE.T) and equal(s.H, DENSE.T) and equal(s.mH, DENSE.mT)
+    assert equal(cube.mT, CUBE.mT) and equal(cube.permute(2, 0, -2), CUBE.permute(2, 0, 1))
+    assert equal(cube.T, CUBE.permute(2, 1, 0)) and equal(cube.adjoint(), CUBE.mT)
+    turned = torch.sparse_coo_tensor([[0], [1]], [1 + 2j], (1, 2)).mH
+    assert turned.to_dense().tolist() == [[0], [1 - 2j]]
+    with pytest.raises(RuntimeError, match="2-D"):
+        cube.H  # noqa: B018
+
+
+def test_attributes_of_the_elements():
+    s = torch.sparse_coo_tensor([[0, 1]], [1 + 1j, 2], (3,))
+    assert equal(s.data, s.to_dense()) and equal(s.real, s.to_dense().real) and equal(s.imag, s.to_dense().imag)
+    assert equal(sparse().real, DENSE)
+    with pytest.raises(RuntimeError):
+        s.nbytes  # noqa: B018
+
+
+def test_slices_and_new_dims():
+    cube = CUBE.to_sparse()
+    for dim in range(3):
+        assert equal(cube.select(dim, -1), CUBE.select(dim, -1)) and equal(cube.unsqueeze(dim), CUBE.unsqueeze(dim))
+    assert equal(cube.unsqueeze(-1), CUBE.unsqueeze(-1))
+    assert equal(torch.stack([cube, 2 * cube], 1), torch.stack([CUBE, 2 * CUBE], 1))
+    hybrid = CUBE.to_sparse(2)
+    assert equal(hybrid.select(2, 1), CUBE.select(2, 1)) and equal(hybrid.unsqueeze(3), CUBE.unsqueeze(3))
+
+
+def test_batched_product():
+    a, b = CUBE.clone().requires_grad_(), torch.arange(12.0).reshape(2, 3, 2)
+    product = torch.bmm(a.to_sparse(), b)
+    assert torch.equal(product, torch.bmm(CUBE, b))
+    product.sum().backward()
+    assert torch.equal(a.grad[CUBE != 0], b.sum(2).unsqueeze(1).expand(2, 2, 3)[CUBE != 0])
+    with pytest.raises(RuntimeError, match="bmm"):
+        torch.bmm(CUBE.to_sparse(), b[:1])
+
+
+def test_reductions_masks_and_types():
+    s = doubled()
+    assert s.norm().item() == pytest.approx(20**0.5) and s.any() and not torch.zeros_like(s).any()
+    assert s.bool().dtype is torch.bool and s.long().dtype is torch.int64
+    mask = torch.sparse_coo_tensor([[0, 1], [0, 1]], [1.0, 1.0], (2, 3))
+    assert equal(s.sparse_mask(mask), torch.tensor([[0.0, 0, 0], [0, 4, 0]])) and s.sparse_mask(mask)._nnz() == 2

@@ -185,15 +185,53 @@ def index_select(s, dim, index):
     return coalesce(_make(indices, s._v[element], size))
 
 
-def select(s, index):
-    """One slice along the first dim."""
-    if not -s.shape[0] <= index < s.shape[0]:
-        raise IndexError(f"index {index} is out of bounds for dimension 0 with size {s.shape[0]}")
-    s = s.coalesce()
-    found = (s._i[0] == index % s.shape[0]).nonzero().squeeze(1)
-    if s._i.size(0) == 1:
+def select(s, dim, index):
+    """One slice along a sparse dim."""
+    dim %= s.dim()
+    if not -s.shape[dim] <= index < s.shape[dim]:
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {s.shape[dim]}")
+    s, n = s.coalesce(), s._i.size(0)
+    if dim >= n:
+        return _make(s._i, s._v.select(dim - n + 1, index), [*s.shape[:dim], *s.shape[dim + 1 :]], coalesced=True)
+    found = (s._i[dim] == index % s.shape[dim]).nonzero().squeeze(1)
+    if n == 1:
         return s._v[found].sum(0)
-    return _make(s._i[1:, found], s._v[found], s.shape[1:], coalesced=True)
+    others = [d for d in range(n) if d != dim]
+    return _make(s._i[others][:, found], s._v[found], [*s.shape[:dim], *s.shape[dim + 1 :]], coalesced=True)
+
+
+def unsqueeze(s, dim):
+    """A dim of size one more."""
+    dim %= s.dim() + 1
+    n, size = s._i.size(0), [*s.shape[:dim], 1, *s.shape[dim:]]
+    if dim > n:
+        return _make(s._i, s._v.unsqueeze(dim - n + 1), size, s._coalesced)
+    row = vivace.zeros((1, s._i.size(1)), dtype=vivace.int64)
+    return _make(vivace.cat([s._i[:dim], row, s._i[dim:]]), s._v, size, s._coalesced)
+
+
+def stack(tensors, dim=0):
+    """Side by side in a new dim."""
+    return cat([unsqueeze(t, dim) for t in tensors], dim)
+
+
+def mask_sparse(s, like):
+    """The elements where `like` has some, which are zero where s has none."""
+    like = like.coalesce()
+    zeros = s._v.new_zeros((like._i.size(1), *s._v.shape[1:]))
+    s = coalesce(_make(vivace.cat([s._i, like._i], 1), vivace.cat([s._v, zeros]), s.shape))
+    size = _sparse_sizes(s)
+    return like._with_values(s._v[vivace.searchsorted(_flat(s._i, size), _flat(like._i, size))])
+
+
+def batched_product(s, other):
+    """The product of each matrix of s with a dense one."""
+    if s.dim() != 3 or other.dim() != 3 or s.shape[0] != other.shape[0] or s.shape[2] != other.shape[1]:
+        raise RuntimeError(f"bmm: sizes of {_shape(s)} and {_shape(other)} can't be multiplied")
+    batch, rows, columns = s._i
+    n = s.shape[0] * s.shape[1]
+    products = _grouped_sum(batch * s.shape[1] + rows, n, s._v.unsqueeze(1) * other[batch, columns])
+    return products.reshape(*s.shape[:2], other.shape[2])
 
 
 def softmax(s, dim, log):
@@ -234,7 +272,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 
 # Functions whose first argument is no sparse tensor.
-FUNCTIONS = {"addmm": addmm, "cat": cat, "sparse_mask": mask}
+FUNCTIONS = {"addmm": addmm, "cat": cat, "sparse_mask": mask, "stack": stack}
 DENSE_FIRST = {
     "add": lambda a, b, alpha=1: add(b * alpha, a),
     "sub": lambda a, b, alpha=1: add(b * -alpha, a),

@@ -34,18 +34,23 @@ def _of_values(name):
     return method
 
 
-_LINEAR = {"bfloat16", "clone", "cpu", "detach", "double", "float", "half", "neg"}
+_LINEAR = {"bfloat16", "clone", "conj", "cpu", "detach", "double", "float", "half", "neg"}
 _UNARY = {
     "abs",
     "asin",
     "atan",
+    "bool",
+    "byte",
     "ceil",
     "expm1",
     "floor",
+    "int",
+    "long",
     "log1p",
     "pow",
     "relu",
     "round",
+    "short",
     "sign",
     "sin",
     "sinh",
@@ -138,15 +143,44 @@ class SparseTensor(_C.Tensor):
 
     # ---- operators
 
+    def permute(self, *dims):
+        dims = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+        if sorted(dim % self.dim() for dim in dims) != list(range(self.dim())):
+            raise RuntimeError(f"permute: {list(dims)} is no order of the {self.dim()} dims")
+        return _algebra.permute(self, [dim % self.dim() for dim in dims])
+
     def transpose(self, dim0, dim1):
         order = list(range(self.dim()))
         order[dim0], order[dim1] = order[dim1], order[dim0]
         return _algebra.permute(self, order)
 
     def t(self):
+        if self.dim() > 2:
+            raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
         return self if self.dim() < 2 else self.transpose(0, 1)
 
-    T = property(t)
+    def adjoint(self):
+        return self.transpose(-2, -1).conj()
+
+    def _hermitian(self):
+        if self.dim() != 2:
+            raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor.")
+        return self.adjoint()
+
+    T = property(lambda self: self.permute(*reversed(range(self.dim()))))
+    mT = property(lambda self: self.transpose(-2, -1))
+    H = property(_hermitian)
+    mH = property(adjoint)
+    data = property(lambda self: self.detach())
+    real = property(lambda self: self._with_values(self._v.real) if self.is_complex() else self)
+    imag = property(lambda self: self._with_values(self._v.imag))
+
+    @property
+    def nbytes(self):
+        raise RuntimeError("nbytes is not defined for sparse tensors: add that of indices() and values()")
+
+    def unsqueeze(self, dim):
+        return _algebra.unsqueeze(self, dim)
 
     def add(self, other, *, alpha=1):
         return _algebra.add(self, other * alpha if alpha != 1 else other)
@@ -166,13 +200,33 @@ class SparseTensor(_C.Tensor):
     def sum(self, dim=None, keepdim=False, dtype=None):
         return _algebra.sum(self if dtype is None else self.to(dtype), dim, keepdim)
 
+    def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
+        if dim is not None:
+            raise NotImplementedError("norm: of a sparse tensor there is only that of all elements")
+        return self.coalesce()._v.norm(p, dtype=dtype)
+
+    def any(self):
+        return self.coalesce()._v.any()
+
+    def bmm(self, mat2):
+        return _algebra.batched_product(self, mat2)
+
+    def zeros_like(self, *, dtype=None, **options):
+        return sparse_coo_tensor(self.shape, dtype=dtype or self.dtype, device=self.device, **options)
+
+    def sparse_mask(self, mask):
+        return _algebra.mask_sparse(self, mask)
+
     def index_select(self, dim, index):
         return _algebra.index_select(self, dim, index)
 
     def __getitem__(self, index):
         if not isinstance(index, int):
             raise NotImplementedError("a sparse tensor is indexed by one int; use index_select() or to_dense()")
-        return _algebra.select(self, index)
+        return _algebra.select(self, 0, index)
+
+    def select(self, dim, index):
+        return _algebra.select(self, dim, index)
 
     subtract, multiply, mm, spmm, smm = sub, mul, matmul, matmul, matmul
     __add__ = __radd__ = add
@@ -207,10 +261,13 @@ class SparseTensor(_C.Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         name = func.__name__
+        first = args[0] if args else None
         if name in _METADATA or name == "__get__":
             with _C.DisableTorchFunctionSubclass():
-                return func(*args, **kwargs)
-        first = args[0] if args else None
+                result = func(*args, **kwargs)
+            if isinstance(result, vivace.Tensor) and result is not first:  # of the metadata, which nobody wants
+                raise NotImplementedError(f"vivace does not have {func.__self__.__name__} for sparse tensors")
+            return result
         if isinstance(first, SparseTensor):
             method = vars(SparseTensor).get(name)
             if method is not None:
