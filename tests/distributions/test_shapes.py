@@ -119,3 +119,28 @@ def test_straight_through_gradient(module: Any) -> None:
     free = logits.detach().requires_grad_()
     (module.softmax(free, -1) * weights).sum().backward()
     assert module.allclose(logits.grad, free.grad)
+
+
+def test_subclasses_expand_their_own_part(module: Any) -> None:
+    D = module.distributions
+
+    class Shifted(D.Independent):  # type: ignore[name-defined, misc]
+        def __init__(self, shift: Any) -> None:
+            self.shift = shift
+            super().__init__(D.Normal(shift, module.ones(3)), 1)
+
+        def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+            new = self._get_checked_instance(Shifted, _instance)
+            new.shift = self.shift.expand((*batch_shape, 3))
+            return super().expand(batch_shape, new)
+
+    wide = Shifted(module.zeros(3)).expand((2,))
+    assert type(wide) is Shifted and wide.shift.shape == (2, 3)
+    assert wide.batch_shape == (2,) and wide.event_shape == (3,) and wide.sample().shape == (2, 3)
+
+    class Forgetful(D.Normal):  # type: ignore[name-defined, misc]
+        def __init__(self, scale: Any) -> None:
+            super().__init__(0, scale)
+
+    with pytest.raises(NotImplementedError, match="Subclass Forgetful of Normal that defines a custom __init__"):
+        Forgetful(module.ones(1)).expand((2,))

@@ -80,3 +80,15 @@ def test_memory_formats(module: Any) -> None:
     nn.utils.convert_conv3d_weight_memory_format(model, module.channels_last_3d)
     assert model[2].weight.is_contiguous(memory_format=module.channels_last_3d)
     assert all(module.equal(layer.weight, old) for layer, old in zip(model, before, strict=True))
+
+
+def test_parameters_replaced_for_a_while(module: Any) -> None:
+    reparametrize = module.nn.utils.stateless._reparametrize_module
+    layer = module.nn.Linear(2, 2)
+    own = layer.weight
+    with reparametrize(layer, {"weight": module.zeros(2, 2)}):
+        assert layer(module.ones(2)).equal(layer.bias)
+    assert layer.weight is own
+    with pytest.raises(RuntimeError), reparametrize(layer, {"weight": own, "wight": own}, strict=True):
+        pass
+    assert layer.weight is own

@@ -61,15 +61,18 @@ class Distribution:
 
     def expand(self, batch_shape, _instance=None):
         """The same distribution with its parameters expanded to a batch shape."""
-        new = self._get_checked_instance(type(self), _instance)
+        package = __name__.rpartition(".")[0]
+        ours = next(cls for cls in type(self).__mro__ if cls.__module__.startswith(package))
+        new = self._get_checked_instance(ours, _instance)
         batch_shape = vivace.Size(batch_shape)
-        new.__dict__.update(self.__dict__)
+        expanded = self.__dict__.copy()
         for name, constraint in self._constraints_of_values():
             value = self.__dict__[name]
             event = value.shape[value.dim() - constraint.event_dim :]
-            new.__dict__[name] = value.expand(batch_shape + event)
+            expanded[name] = value.expand(batch_shape + event)
         for name in self._parts:
-            new.__dict__[name] = self.__dict__[name].expand(batch_shape)
+            expanded[name] = self.__dict__[name].expand(batch_shape)
+        new.__dict__.update(expanded | new.__dict__)  # what a subclass has expanded itself stays
         new._batch_shape = batch_shape
         return new
 
@@ -82,8 +85,7 @@ class Distribution:
         """An empty instance to expand into. A subclass with an __init__ of its own has to expand itself."""
         if _instance is not None:
             return _instance
-        init = type(self).__init__
-        if init is not cls.__init__ or not init.__module__.startswith(__name__.rpartition(".")[0]):
+        if type(self).__init__ is not cls.__init__:
             raise NotImplementedError(
                 f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
                 "must also define a custom .expand() method."

@@ -58,26 +58,39 @@ def _check_names(module, places, given):
         )
 
 
+class Reparametrized:
+    """Within it a module has these tensors, by their dotted names, in the place of its own."""
+
+    def __init__(self, module, parameters_and_buffers, tie_weights=False, strict=False, stack_weights=False):
+        # stack_weights asks for the order in which weights are always put back here: the last first.
+        self._places = _places(module)
+        self._given = _with_ties(self._places, parameters_and_buffers) if tie_weights else parameters_and_buffers
+        self._undo = []
+        if strict:
+            _check_names(module, self._places, self._given)
+
+    def __enter__(self):
+        try:
+            for path, value in self._given.items():
+                if path in self._places:
+                    members, name = self._places[path]
+                    self._undo.append((members, name, members[name]))
+                    members[name] = value
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_):
+        for members, name, value in reversed(self._undo):
+            members[name] = value
+        self._undo.clear()
+
+
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """module(*args, **kwargs) with these tensors, by their dotted names, in the place of its own."""
-    given = _merged(parameter_and_buffer_dicts)
-    places = _places(module)
-    if tie_weights:
-        given = _with_ties(places, given)
-    if strict:
-        _check_names(module, places, given)
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    undo = []
-    try:
-        for path, value in given.items():
-            if path in places:
-                members, name = places[path]
-                undo.append((members, name, members[name]))
-                members[name] = value
+    with Reparametrized(module, _merged(parameter_and_buffer_dicts), tie_weights, strict):
         return module(*args, **(kwargs or {}))
-    finally:
-        for members, name, value in reversed(undo):
-            members[name] = value
 
 
 def replace_all_batch_norm_modules_(root):
