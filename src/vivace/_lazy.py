@@ -100,17 +100,35 @@ def lazily(package, home):
     return __getattr__
 
 
+class _Absent(type):
+    """The type of classes that vivace does not have: annotations and isinstance() may name them, and default arguments
+    what is in them; making an instance is refused."""
+
+    def __call__(cls, *args, **kwargs):
+        cls._refuse()
+
+    def __getattr__(cls, name):
+        if name.startswith("__"):
+            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+        return cls._refuse
+
+
 def refusing(package, sentence, error=RuntimeError):
-    """The `__getattr__` of a package that stands for what vivace does not do: its functions exist, and refuse when they
-    are called."""
+    """The `__getattr__` of a package that stands for what vivace does not do: its functions and classes exist, and
+    refuse when they are called."""
 
     def refuse(*args, **kwargs):
         raise error(sentence)
 
     def __getattr__(name):
+        public = package.replace("vivace", "torch", 1)
         if name.startswith("__"):
-            raise AttributeError(f"vivace does not have torch{package.removeprefix('vivace')}.{name}")
-        return refuse
+            raise AttributeError(f"vivace does not have {public}.{name}")
+        if not name[0].isupper():
+            return refuse
+        absent = _Absent(name, (), {"__module__": public, "_refuse": staticmethod(refuse)})
+        setattr(sys.modules[package], name, absent)
+        return absent
 
     return __getattr__
 

@@ -150,3 +150,41 @@ def test_cuda_that_is_not_there(module: Any) -> None:
             use()
     for error in (module.OutOfMemoryError, cuda.OutOfMemoryError, module.AcceleratorError):
         assert issubclass(error, RuntimeError)
+
+
+def test_absent_classes_can_be_named(module: Any) -> None:
+    """In annotations, default arguments and isinstance(), as programs do that run without them."""
+    dist = module.distributed
+
+    def reduce(x: Any, op: Any = dist.ReduceOp.SUM, group: dist.ProcessGroup | None = dist.group.WORLD) -> Any:
+        return x, group
+
+    assert reduce(1) == (1, None)
+    assert dist.ProcessGroup is dist.ProcessGroup and not isinstance(module.ones(1), module.cuda.FloatTensor)
+    assert getattr(module.cuda.Stream, "__wrapped__", None) is None
+    with pytest.raises((RuntimeError, AssertionError)):
+        module.cuda.Stream()
+    assert not isinstance(module.nn.Linear(1, 1), module.jit.ScriptModule)
+    assert issubclass(module.jit.ScriptModule, module.nn.Module)
+
+
+def test_other_devices_are_not_there(module: Any) -> None:
+    for device in (module.xpu, module.mps, module.mtia):
+        assert not device.is_available() and device.device_count() == 0
+        device.manual_seed(1)
+    for device in (module.cuda, module.xpu):
+        device.empty_cache()
+        device.seed_all()
+    assert module.cuda.get_rng_state_all() == [] and module.cuda.memory_allocated() == 0
+    with module.cuda.stream(None):
+        module.cuda.set_rng_state_all([])
+
+
+def test_switches_of_attention(module: Any) -> None:
+    switches = module.backends.cuda
+    with switches.sdp_kernel(enable_flash=False, enable_math=True, enable_mem_efficient=True):
+        assert not switches.flash_sdp_enabled() and switches.math_sdp_enabled()
+    assert switches.flash_sdp_enabled()
+    switches.enable_mem_efficient_sdp(False)
+    assert not switches.mem_efficient_sdp_enabled()
+    switches.enable_mem_efficient_sdp(True)

@@ -29,6 +29,12 @@ def is_mpi_available():
     return False
 
 
+class group:
+    """The groups of processes that exist before there are any."""
+
+    WORLD = None
+
+
 __getattr__ = refusing(
     __name__, "vivace runs in one process: torch.distributed.is_available() is False, and nothing in it can be used"
 )

@@ -5,9 +5,14 @@ from typing import Final as Final
 
 from vivace._eager import tell_once, unchanged
 from vivace._lazy import refusing
-from vivace.nn import Module as ScriptModule
+from vivace.nn import Module
 
 __all__ = ["ScriptModule", "export", "ignore", "is_scripting", "is_tracing", "script", "trace", "unused"]
+
+
+class ScriptModule(Module):
+    """A module, as programs write them for TorchScript. What `script` gives back is none: it was not compiled."""
+
 
 export = ignore = interface = unused = script_method = unchanged
 script_if_tracing = _script_if_tracing = _overload = _overload_method = unchanged
