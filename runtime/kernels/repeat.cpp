@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "generated/kernels/index/repeat.h"
+#include "runtime/core/promote.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/loop/nest.h"
 
@@ -47,20 +48,20 @@ TensorRef one_hot(Tensor& tensor, int64_t num_classes) {
 }
 
 bool equal(Tensor& self, Tensor& other) {
-  if (self.dtype() != other.dtype())
-    fail("Expected all tensors to have the same dtype, but got ", self.dtype(), " and ", other.dtype());
   if (self.ndim_ != other.ndim_ || std::memcmp(self.dims_, other.dims_, self.ndim_ * sizeof(int64_t)) != 0)
     return false;
-  const Nest<2> nest = make_nest<2>(self.sizes(), {&self, &other});
+  const DType dtype = promote_types(self.dtype(), other.dtype());
+  const TensorRef a = vivace::to_dtype(self, dtype), b = vivace::to_dtype(other, dtype);
+  const Nest<2> nest = make_nest<2>(self.sizes(), {a.get(), b.get()});
   bool same = true;
-  visit(self.dtype(), [&]<class T>() {
+  visit(dtype, [&]<class T>() {
     nest.run([&](char** p, int64_t n, const int64_t* s) {
       for (int64_t i = 0; same && i < n; ++i) {
-        const T a = *reinterpret_cast<const T*>(p[0] + i * s[0]), b = *reinterpret_cast<const T*>(p[1] + i * s[1]);
+        const T x = *reinterpret_cast<const T*>(p[0] + i * s[0]), y = *reinterpret_cast<const T*>(p[1] + i * s[1]);
         if constexpr (kIsComplex<T>)
-          same = a.re == b.re && a.im == b.im;
+          same = x.re == y.re && x.im == y.im;
         else
-          same = load(a) == load(b);
+          same = load(x) == load(y);
       }
     });
   });

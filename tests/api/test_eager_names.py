@@ -160,6 +160,9 @@ def test_absent_classes_can_be_named(module: Any) -> None:
         return x, group
 
     assert reduce(1) == (1, None)
+    for question in (dist.get_rank, dist.get_world_size):
+        with pytest.raises(ValueError, match="Default process group has not been initialized"):
+            question()
     assert dist.ProcessGroup is dist.ProcessGroup and not isinstance(module.ones(1), module.cuda.FloatTensor)
     assert getattr(module.cuda.Stream, "__wrapped__", None) is None
     with pytest.raises((RuntimeError, AssertionError)):

@@ -29,6 +29,14 @@ def is_mpi_available():
     return False
 
 
+def get_rank(group=None):
+    """Refused as by PyTorch before there is a group of processes."""
+    raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+
+
+get_world_size = get_rank
+
+
 class group:
     """The groups of processes that exist before there are any."""
 
