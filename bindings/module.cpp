@@ -47,12 +47,23 @@ Object* cpu_capability(Object*, Object*) {
   return PyUnicode_FromString(names[int(isa())]);
 }
 
+/// A class whose instances are read without a call of `__getattr__`, though it has one to be called by name: as long as
+/// Python takes it into account, no read of an attribute is specialised. A class that sets it later gets it back.
+Object* read_plainly(Object*, Object* cls) {
+  if (!PyType_Check(cls) || !PyType_HasFeature(reinterpret_cast<PyTypeObject*>(cls), Py_TPFLAGS_HEAPTYPE))
+    return PyErr_Format(PyExc_TypeError, "_read_plainly: expected a class of Python, not %R", cls);
+  reinterpret_cast<PyTypeObject*>(cls)->tp_getattro = PyObject_GenericGetAttr;
+  PyType_Modified(reinterpret_cast<PyTypeObject*>(cls));
+  Py_RETURN_NONE;
+}
+
 Object* none(Object*, Object*) { Py_RETURN_NONE; }
 
 PyMethodDef functions[] = {
     {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set in use, as PyTorch calls it."},
     {"_get_tracing_state", none, METH_NOARGS, "None: nothing is ever traced."},
     {"_log_api_usage_once", none, METH_O, "Does nothing: uses are not counted."},
+    {"_read_plainly", read_plainly, METH_O, "Reads attributes of a class's instances without its __getattr__."},
     {"install", install, METH_VARARGS,
      "install(namespace, name): adds the native functions of a part of the API to a dict."},
     {nullptr, nullptr, 0, nullptr},

@@ -122,6 +122,25 @@ def test_super_getattr(module: Any) -> None:
         wrapper.nothing  # noqa: B018
 
 
+def test_getattr_called_by_name(module: Any, net: Any) -> None:
+    assert net.__getattr__("scale") is net.scale and net.__getattr__("first") is net.first
+    assert net.__getattr__("mean") is net.mean
+    for read in (net.__getattr__, lambda name: getattr(net, name)):
+        with pytest.raises(AttributeError, match="'Net' object has no attribute 'training_'"):
+            read("training_")
+
+
+def test_getattr_given_later(module: Any) -> None:
+    class Late(module.nn.Module):
+        pass
+
+    layer = Late()
+    with pytest.raises(AttributeError):
+        layer.nothing  # noqa: B018
+    Late.__getattr__ = lambda self, name: name
+    assert layer.nothing == "nothing"
+
+
 def test_members_in_a_plain_dict(module: Any) -> None:
     class Swapped(module.nn.Linear):
         """As libraries write it that give a module's function other parameters."""

@@ -1,12 +1,14 @@
 """Module: what has parameters, buffers and submodules, and a forward.
 
 Members live in `_parameters`, `_buffers` and `_modules`, which repeat every change in the instance's attributes. So
-`module.weight` is a plain attribute read, and there is no `__getattr__`, which would cost every read its fast path.
+`module.weight` is a plain attribute read, and `__getattr__` is not called: it would cost every read its fast path.
 """
 
 from _weakref import ref
 from collections import OrderedDict
 from contextlib import suppress
+
+from vivace import _C
 
 from ...utils._observed import ObservedDict
 from ..parameter import Parameter, Tensor
@@ -79,18 +81,6 @@ class Members(ObservedDict):
             owner.__dict__.pop(name, None)
 
 
-class _GetattrFallback:
-    """What subclasses of Module get that define `__getattr__` and call its super method, or `__setattr__`, which may
-    put a plain dict in the place of a live one."""
-
-    def __getattr__(self, name):
-        for kind in KINDS:
-            members = self.__dict__.get(kind, ())
-            if name in members:
-                return members[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-
 class Module(ModuleHooks, ModuleState, ModuleTree):
     """Base class of all layers and models."""
 
@@ -116,8 +106,10 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        if not issubclass(cls, _GetattrFallback) and ("__getattr__" in cls.__dict__ or "__setattr__" in cls.__dict__):
-            cls.__bases__ = (*cls.__bases__, _GetattrFallback)
+        # A __setattr__ may put a plain dict in the place of a live one.
+        own = cls.__getattr__, cls.__setattr__, cls.__getattribute__
+        if own == (Module.__getattr__, Module.__setattr__, Module.__getattribute__):
+            _C._read_plainly(cls)
 
     # ---- the call
 
@@ -211,6 +203,14 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
         return members
 
     # ---- attributes
+
+    def __getattr__(self, name):
+        """The member of that name, for those who call this, or its super method, themselves."""
+        for kind in KINDS:
+            members = self.__dict__.get(kind, ())
+            if name in members:
+                return members[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
         if isinstance(value, Parameter):
@@ -309,3 +309,6 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
             for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
         ):
             object.__setattr__(self, "_hooked", True)
+
+
+_C._read_plainly(Module)
