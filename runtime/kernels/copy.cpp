@@ -23,6 +23,8 @@ constexpr int64_t kGrain = 32768;      // elements that are worth a thread
 constexpr int64_t kSmallFill = 1024;   // elements that are filled without a nest of loops
 constexpr int64_t kBlockBytes = 4096;  // of the two buffers that a strided conversion goes through
 constexpr int64_t kTile = 16;          // side of the squares that a transposing copy moves
+constexpr int64_t kFewRows = 8;        // below it, rows are copied by themselves and not in squares
+constexpr int64_t kPlane = 1024;       // short runs that are copied together, element by element
 
 template <class To, class From>
 void convert_loop(char* __restrict dst, const char* __restrict src, int64_t n) {
@@ -31,35 +33,51 @@ void convert_loop(char* __restrict dst, const char* __restrict src, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
 }
 
-/// -1 for other types. `is_source`: a bool is read as the byte that it is.
-int plain_type(DType t, bool is_source) {
-  switch (t) {
-    case DType::Float32:
-      return kPlainFloat;
-    case DType::Float64:
-      return kPlainDouble;
-    case DType::Int32:
-      return kPlainInt32;
-    case DType::Int64:
-      return kPlainInt64;
-    case DType::UInt8:
-      return kPlainUInt8;
-    case DType::Bool:
-      return is_source ? int(kPlainUInt8) : -1;
-    default:
-      return -1;
+/// The row or column of MoveLoops::plain; -1 for other types.
+template <class T>
+constexpr int kPlain = std::is_same_v<T, float>     ? int(kPlainFloat)
+                       : std::is_same_v<T, double>  ? int(kPlainDouble)
+                       : std::is_same_v<T, int32_t> ? int(kPlainInt32)
+                       : std::is_same_v<T, int64_t> ? int(kPlainInt64)
+                       : std::is_same_v<T, uint8_t> ? int(kPlainUInt8)
+                                                    : -1;
+
+template <class To, class From>
+Convert loop_for();
+
+/// Between a half type and another by way of float, block by block: both steps have vector loops.
+template <class To, class From>
+void convert_by_float(char* dst, const char* src, int64_t n) {
+  constexpr int64_t kBlock = 512;
+  float block[kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t m = std::min(kBlock, n - i);
+    loop_for<float, From>()(reinterpret_cast<char*>(block), src + i * int64_t(sizeof(From)), m);
+    loop_for<To, float>()(dst + i * int64_t(sizeof(To)), reinterpret_cast<const char*>(block), m);
   }
 }
 
+/// The fastest loop between two types. A bool is read as the byte that it is.
+template <class To, class From>
+Convert loop_for() {
+  constexpr int kTo = kPlain<To>, kFrom = kPlain<std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>>;
+  if constexpr (std::is_same_v<From, float> && kIsHalf<To>)
+    return std::is_same_v<To, Half> ? move_loops().to_half : move_loops().to_bfloat16;
+  else if constexpr (std::is_same_v<To, float> && kIsHalf<From>)
+    return std::is_same_v<From, Half> ? move_loops().from_half : move_loops().from_bfloat16;
+  else if constexpr ((kIsHalf<To> || kIsHalf<From>) && !kIsComplex<To> && !kIsComplex<From>)
+    return convert_by_float<To, From>;
+  else if constexpr (std::is_same_v<To, bool> && !std::is_same_v<From, bool> && kFrom >= 0)
+    return move_loops().to_bool[kFrom];
+  else if constexpr (kTo >= 0 && kFrom >= 0 && kTo != kFrom)
+    return move_loops().plain[kTo][kFrom];
+  else
+    return convert_loop<To, From>;
+}
+
 Convert find_convert(DType to, DType from) {
-  if (from == DType::Float32 && is_half(to))
-    return to == DType::Float16 ? move_loops().to_half : move_loops().to_bfloat16;
-  if (to == DType::Float32 && is_half(from))
-    return from == DType::Float16 ? move_loops().from_half : move_loops().from_bfloat16;
-  const int row = plain_type(to, false), column = plain_type(from, true);
-  if (row >= 0 && column >= 0 && row != column) return move_loops().plain[row][column];
   return visit(to, [&]<class To>() -> Convert {
-    return visit(from, []<class From>() -> Convert { return convert_loop<To, From>; });
+    return visit(from, []<class From>() -> Convert { return loop_for<To, From>(); });
   });
 }
 
@@ -69,8 +87,15 @@ void move_run(char* dst, int64_t dst_step, const char* src, int64_t src_step, in
     std::memcpy(dst, src, size_t(n) * sizeof(T));
   } else if (dst_step == sizeof(T) && src_step == 0) {
     move_loops().fill(dst, src, sizeof(T), n * int64_t(sizeof(T)));
-  } else if (dst_step == sizeof(T) && src_step == -int64_t(sizeof(T)) && (sizeof(T) == 4 || sizeof(T) == 8)) {
-    (sizeof(T) == 4 ? move_loops().reverse4 : move_loops().reverse8)(dst, src, n);
+  } else if (dst_step == sizeof(T) && src_step == -int64_t(sizeof(T)) &&
+             (sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8)) {
+    (sizeof(T) == 1   ? move_loops().reverse1
+     : sizeof(T) == 4 ? move_loops().reverse4
+                      : move_loops().reverse8)(dst, src, n);
+  } else if (dst_step == sizeof(T) && src_step == 2 * sizeof(T)) {  // a constant, of which the compiler makes shuffles
+    T* __restrict to = reinterpret_cast<T*>(dst);
+    const T* __restrict from = reinterpret_cast<const T*>(src);
+    for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
   } else if (dst_step == sizeof(T)) {
     T* to = reinterpret_cast<T*>(dst);
     for (int64_t i = 0; i < n; ++i) to[i] = *reinterpret_cast<const T*>(src + i * src_step);
@@ -98,13 +123,32 @@ void move_transposed(char* dst, const char* src, int64_t rows, int64_t columns, 
   }
 }
 
+/// Copies many runs of few elements by columns: the first elements of some runs, then the second ones.
+template <class T>
+void copy_short_runs(const Nest<2>& nest) {
+  Nest<2> columns;
+  columns.base[0] = nest.base[0];
+  columns.base[1] = nest.base[1];
+  for (int d = 1; d < nest.ndim; ++d) columns.push(nest.sizes[d], nest.strides[d]);
+  const int64_t few = nest.sizes[0], dst_step = nest.strides[0][0], src_step = nest.strides[0][1];
+  parallel_for(0, columns.runs(), std::max<int64_t>(1, kGrain / (few * columns.inner_size())),
+               [&](int64_t begin, int64_t end) {
+                 columns.for_runs(begin, end, [&](char** p, int64_t n, const int64_t* s) {
+                   for (int64_t i = 0; i < n; i += kPlane)
+                     for (int64_t k = 0; k < few; ++k)
+                       move_run<T>(p[0] + i * s[0] + k * dst_step, s[0], p[1] + i * s[1] + k * src_step, s[1],
+                                   std::min(kPlane, n - i));
+                 });
+               });
+}
+
 template <class T>
 void copy_same_type(Nest<2>& nest) {
   constexpr int64_t kSize = sizeof(T);
   if (nest.ndim >= 2 && nest.strides[0][0] == kSize && nest.strides[0][1] != kSize && nest.numel >= kTile * kTile) {
     // Bring src's densest dim next to the innermost one.
     for (int d = 1; d < nest.ndim; ++d) {
-      if (nest.strides[d][1] != kSize) continue;
+      if (nest.strides[d][1] != kSize || nest.sizes[d] < kFewRows) continue;
       Nest<2> outer;
       outer.base[0] = nest.base[0];
       outer.base[1] = nest.base[1];
@@ -144,6 +188,7 @@ void copy_same_type(Nest<2>& nest) {
       move_run<T>(nest.base[0] + begin * d0, d0, nest.base[1] + begin * d1, d1, end - begin);
     });
   }
+  if (nest.inner_size() < kFewRows && nest.sizes[1] >= kFewRows) return copy_short_runs<T>(nest);
   parallel_for(0, nest.runs(), std::max<int64_t>(1, kGrain / nest.inner_size()), [&](int64_t begin, int64_t end) {
     nest.for_runs(begin, end, [](char** p, int64_t n, const int64_t* s) { move_run<T>(p[0], s[0], p[1], s[1], n); });
   });

@@ -100,6 +100,9 @@ int64_t first_extreme(const T* p, int64_t n, bool largest) {
     return (largest ? loops().f32.argmax : loops().f32.argmin)(p, n);
   } else if constexpr (std::is_same_v<T, double>) {
     return (largest ? loops().f64.argmax : loops().f64.argmin)(p, n);
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    const int64_t best = (largest ? loops().max : loops().min).inner(p + 1, n - 1, p[0]);
+    return std::find(p, p + n, best) - p;
   } else {
     int64_t at = 0;
     auto best = load(p[0]);
@@ -145,9 +148,18 @@ void index_into(const Tensor& self, int64_t dim, bool largest, Tensor* values, T
       T* to = values ? values->data<T>() : nullptr;
       parallel_for(0, indices.numel(), std::max<int64_t>(1, kReduceGrain / std::max<int64_t>(1, length)),
                    [&](int64_t begin, int64_t end) {
+                     std::unique_ptr<float[]> wide;
+                     if constexpr (kIsHalf<T>) wide = scratch<float>(length);
                      for (int64_t i = begin; i < end; ++i) {
-                       at[i] = first_extreme(from + i * length, length, largest);
-                       if (to) to[i] = from[i * length + at[i]];
+                       const T* line = from + i * length;
+                       if constexpr (kIsHalf<T>) {
+                         convert_block(DType::Float32, reinterpret_cast<char*>(wide.get()), self.dtype(),
+                                       reinterpret_cast<const char*>(line), length);
+                         at[i] = first_extreme(wide.get(), length, largest);
+                       } else {
+                         at[i] = first_extreme(line, length, largest);
+                       }
+                       if (to) to[i] = line[at[i]];
                      }
                    });
     }

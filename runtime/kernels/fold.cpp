@@ -151,11 +151,13 @@ struct IntFold {
   }
   /// The vector loops for this kind, if there are any.
   const IntReduceLoops* vectorised() const {
-    if (!std::is_same_v<T, int64_t> && kind != Fold::Sum) return nullptr;
-    return kind == Fold::Sum   ? &loops().sum
-           : kind == Fold::Max ? &loops().max
-           : kind == Fold::Min ? &loops().min
-                               : nullptr;
+    const bool any_sign = kind == Fold::Sum || kind == Fold::Product;
+    if (!std::is_same_v<T, int64_t> && !any_sign) return nullptr;
+    return kind == Fold::Sum       ? &loops().sum
+           : kind == Fold::Product ? &loops().product
+           : kind == Fold::Max     ? &loops().max
+           : kind == Fold::Min     ? &loops().min
+                                   : nullptr;
   }
   void inner(const T* p, int64_t n, T& acc) const {
     if (const IntReduceLoops* v = vectorised()) {

@@ -77,7 +77,7 @@ void along_run(const char* op, char* const* p, int64_t n, const int64_t* s, int6
 
 /// Positions of `index`: operands are self (standing still along dim), index, and `other`, which has at least index's
 /// sizes.
-Nest<3> positions(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& other, bool in_order) {
+Nest<3> positions(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& other) {
   Nest<3> nest;
   nest.base[0] = self.raw();
   nest.base[1] = index.raw();
@@ -87,7 +87,6 @@ Nest<3> positions(const Tensor& self, int64_t dim, const Tensor& index, const Te
   };
   for (int d = index.ndim_ - 1; d >= 0; --d)
     nest.push(index.dims_[d], {d == dim ? 0 : stride(self, d), stride(index, d), stride(other, d)});
-  if (!in_order) nest.sort();
   return nest;
 }
 
@@ -134,10 +133,9 @@ namespace {
 
 /// Calls f(element of self, element of other) for each position.
 template <class T, class F>
-void for_positions(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& other,
-                   bool in_order, F&& f) {
+void for_positions(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& other, F&& f) {
   const TensorRef index64 = vivace::to_dtype(index, DType::Int64);
-  const Nest<3> nest = positions(self, dim, *index64, other, in_order);
+  const Nest<3> nest = positions(self, dim, *index64, other);
   const int64_t size = self.size(dim), step = self.dim() ? self.dims_[self.ndim_ + dim] * int64_t(sizeof(T)) : 0;
   nest.run([&](char** p, int64_t n, const int64_t* s) { along_run<T>(op, p, n, s, size, step, f); });
 }
@@ -170,7 +168,7 @@ template <Reduce kReduce>
 void scatter_with(const char* op, Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
   if (index.numel() == 0) return;
   visit(out.dtype(), [&]<class T>() {
-    for_positions<T>(op, out, dim, index, src, true, [](T& to, const T& from) { apply<kReduce>(to, from); });
+    for_positions<T>(op, out, dim, index, src, [](T& to, const T& from) { apply<kReduce>(to, from); });
   });
 }
 
@@ -207,7 +205,7 @@ void gather(Tensor& self, int64_t dim, Tensor& index, bool, Tensor& out) {
   const TensorRef index64 = vivace::to_dtype(index, DType::Int64);
   const int64_t size = self.size(d);
   visit_bits(self.dtype(), [&]<class T>() {
-    const Nest<3> nest = positions(self, d, *index64, out, false);
+    const Nest<3> nest = positions(self, d, *index64, out);
     const int64_t step = self.dim() ? self.dims_[self.ndim_ + d] * int64_t(sizeof(T)) : 0;
     nest.run([&](char** p, int64_t n, const int64_t* s) {
       along_run<T>("gather", p, n, s, size, step, [](const T& from, T& to) { to = from; });
@@ -255,7 +253,7 @@ void scatter_reduce_two(Tensor& self, int64_t dim, Tensor& index, Tensor& src, s
                                      : T(start);
       else
         neutral = convert<T>(start);
-      for_positions<T>("scatter_reduce", out, d, index, src, true, [neutral](T& to, const T&) { to = neutral; });
+      for_positions<T>("scatter_reduce", out, d, index, src, [neutral](T& to, const T&) { to = neutral; });
     });
   }
   scatter_by("scatter_reduce", reduce, out, d, index, src);

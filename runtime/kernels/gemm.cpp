@@ -9,6 +9,7 @@
 #include "runtime/kernels/blas.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/kernels/isa/dense.h"
+#include "runtime/kernels/isa/integer.h"
 #include "runtime/kernels/move_loops.h"
 #include "runtime/parallel/parallel.h"
 
@@ -21,6 +22,8 @@ constexpr int64_t kSmall = 64 * 64 * 64;
 constexpr int64_t kPack = 4096;
 /// Up to so many rows, products with contiguous columns are dot products: packing the columns would cost more.
 constexpr int64_t kDotRows = 32;
+/// Below it, integers are multiplied where they lie.
+constexpr int64_t kTinyInteger = 64;
 
 /// How BLAS reads a matrix in row-major order; `packed` holds a copy if its strides don't fit.
 template <class T>
@@ -101,8 +104,12 @@ void float_gemm(const Matrix& a, const Matrix& b, const Matrix& c, T alpha, T be
   const T* y = reinterpret_cast<const T*>(b.data);
   T* out = reinterpret_cast<T*>(c.data);
   // A row that is multiplied from the right by contiguous rows: the transposed product is made of dot products.
-  if (c.cols == 1 && c.rows > 1 && !bias && a.col_stride == 1 && b.row_stride == 1 && c.row_stride == 1)
-    return float_gemm<T>(b.transposed(), a.transposed(), c.transposed(), alpha, beta);
+  // And a column that contiguous columns are multiplied with, made of rows.
+  if (c.cols == 1 && c.rows > 1 && c.row_stride == 1 &&
+      (a.row_stride == 1 || (a.col_stride == 1 && b.row_stride == 1))) {
+    if (bias) std::fill_n(out, c.rows, *bias);
+    return float_gemm<T>(b.transposed(), a.transposed(), c.transposed(), alpha, bias ? T(1) : beta);
+  }
   if (a.col_stride == 1 && b.row_stride == 1 && c.rows <= kDotRows && 4 * c.rows <= a.cols + 4)
     return dense::loops<T>().gemm_dots(c.rows, c.cols, a.cols, alpha, x, a.row_stride, y, b.col_stride,
                                        bias ? T(1) : beta, bias ? bias : out, bias ? 0 : c.row_stride, out,
@@ -137,36 +144,41 @@ void complex_gemm(const Matrix& a, const Matrix& b, const Matrix& c, Complex<T> 
   loop_gemm<Complex<T>, Complex<T>>(a, b, c, alpha, beta);
 }
 
-/// Half types: operands are widened once, the sums are made in float, and the result is rounded once.
+/// `m` in type T with contiguous rows; `buffer` holds a copy if it is something else.
 template <class T>
-void half_gemm(const Matrix& a, const Matrix& b, const Matrix& c, float alpha, float beta) {
-  constexpr DType kType = std::is_same_v<T, Half> ? DType::Float16 : DType::BFloat16;
-  const auto widened = [](const Matrix& m, std::unique_ptr<float[]>& buffer) -> Matrix {
-    buffer = scratch<float>(m.rows * m.cols + 1);
-    const T* p = reinterpret_cast<const T*>(m.data);
-    const bool by_columns = m.row_stride == 1 && m.col_stride != 1;  // the copy is laid out as the matrix is
-    const int64_t lines = by_columns ? m.cols : m.rows, length = by_columns ? m.rows : m.cols,
-                  line_step = by_columns ? m.col_stride : m.row_stride, step = by_columns ? 1 : m.col_stride;
-    for (int64_t i = 0; i < lines; ++i)
-      convert_run(DType::Float32, reinterpret_cast<char*>(buffer.get() + i * length), sizeof(float), kType,
-                  reinterpret_cast<const char*>(p + i * line_step), step * int64_t(sizeof(T)), length);
-    const Matrix wide{reinterpret_cast<char*>(buffer.get()), lines, length, length, 1};
-    return by_columns ? wide.transposed() : wide;
-  };
-  std::unique_ptr<float[]> x, y, z;
-  const Matrix wide_a = widened(a, x), wide_b = widened(b, y);
-  Matrix sums = c;
-  if (beta != 0) {
-    sums = widened(c, z);
-  } else {
-    z = scratch<float>(c.rows * c.cols + 1);
-    sums = {reinterpret_cast<char*>(z.get()), c.rows, c.cols, c.cols, 1};
+const T* row_major(DType dtype, const Matrix& m, int64_t& rows, std::unique_ptr<T[]>& buffer) {
+  rows = m.row_stride;
+  if (item_size(dtype) == sizeof(T) && (m.col_stride == 1 || m.cols == 1)) return reinterpret_cast<const T*>(m.data);
+  const int64_t size = int64_t(item_size(dtype));
+  buffer = scratch<T>(m.rows * m.cols + 1);
+  rows = m.cols;
+  const auto turn = sizeof(T) == 4 ? move_loops().transpose4 : move_loops().transpose8;
+  if (size == int64_t(sizeof(T)) && m.row_stride == 1) {
+    turn(reinterpret_cast<char*>(buffer.get()), rows * size, m.data, m.col_stride * size, m.cols, m.rows);
+    return buffer.get();
   }
-  float_gemm<float>(wide_a, wide_b, sums, alpha, beta);
+  constexpr DType kWide = sizeof(T) == 4 ? DType::Int32 : DType::Int64;
+  for (int64_t i = 0; i < m.rows; ++i)
+    convert_run(kWide, reinterpret_cast<char*>(buffer.get() + i * rows), sizeof(T), dtype,
+                m.data + i * m.row_stride * size, m.col_stride * size, m.cols);
+  return buffer.get();
+}
+
+/// In T, which is as wide as the elements at least: what wraps around there is the same in their last bits.
+template <class T>
+void integer_gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, T alpha, T beta) {
+  std::unique_ptr<T[]> x, y, z;
+  int64_t x_rows, y_rows, z_rows;
+  const T *left = row_major(dtype, a, x_rows, x), *right = row_major(dtype, b, y_rows, y);
+  T* out = const_cast<T*>(row_major(dtype, c, z_rows, z));
+  dense::integer_loops<T>().gemm(c.rows, c.cols, a.cols, alpha, left, x_rows, 1, right, y_rows, beta, out, z_rows, out,
+                                 z_rows);
+  if (!z) return;
+  const int64_t size = int64_t(item_size(dtype));
   for (int64_t i = 0; i < c.rows; ++i)
-    convert_run(kType, c.data + i * c.row_stride * int64_t(sizeof(T)), c.col_stride * int64_t(sizeof(T)),
-                DType::Float32, sums.data + i * sums.row_stride * int64_t(sizeof(float)),
-                sums.col_stride * int64_t(sizeof(float)), c.cols);
+    convert_run(dtype, c.data + i * c.row_stride * size, c.col_stride * size,
+                sizeof(T) == 4 ? DType::Int32 : DType::Int64, reinterpret_cast<const char*>(out + i * z_rows),
+                sizeof(T), c.cols);
 }
 
 Matrix rows_of(const Matrix& m, size_t item, int64_t first, int64_t n) {
@@ -205,13 +217,16 @@ void whole_gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, 
       return complex_gemm<double>(a, b, c, {alpha.to_double(), alpha.imag_part()},
                                   {beta.to_double(), beta.imag_part()});
     case DType::Float16:
-      return half_gemm<Half>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
     case DType::BFloat16:
-      return half_gemm<BFloat16>(a, b, c, float(alpha.to_double()), float(beta.to_double()));
+      return half_gemm(dtype, a, b, c, float(alpha.to_double()), float(beta.to_double()));
     case DType::Bool:
       return loop_gemm<bool, uint64_t>(a, b, c, uint64_t(alpha.to_int()), uint64_t(beta.to_int()));
     default:
       break;
+  }
+  if (c.cols > 1 && c.rows * c.cols * a.cols >= kTinyInteger) {
+    if (item_size(dtype) == 8) return integer_gemm<int64_t>(dtype, a, b, c, alpha.to_int(), beta.to_int());
+    return integer_gemm<int32_t>(dtype, a, b, c, int32_t(alpha.to_int()), int32_t(beta.to_int()));
   }
   // Unsigned sums wrap as two's complement does, for signed elements, too.
   visit_bits(dtype, [&]<class T>() {

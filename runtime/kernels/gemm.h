@@ -22,6 +22,9 @@ void gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const 
 /// c = a @ b + bias, one contiguous element of bias per column.
 void gemm_bias(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, const char* bias);
 
+/// gemm of Float16 or BFloat16, on this thread.
+void half_gemm(DType dtype, const Matrix& a, const Matrix& b, const Matrix& c, float alpha, float beta);
+
 /// The matrix of t's last two dims, `offset` elements from its start.
 inline Matrix matrix(const Tensor& t, int64_t offset = 0) {
   const int64_t n = t.dim();

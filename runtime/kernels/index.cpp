@@ -7,11 +7,15 @@
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/copy.h"
+#include "runtime/kernels/masks.h"
+#include "runtime/kernels/move_loops.h"
 #include "runtime/loop/blocks.h"
 #include "runtime/loop/nest.h"
 
 namespace vivace::kernels {
 namespace {
+
+bool is_mask(const Tensor& t) { return t.dtype() == DType::Bool || t.dtype() == DType::UInt8; }
 
 /// Replaces a mask by the coordinates of its true elements: one index tensor for each of its dims.
 void add_mask(const Tensor& self, const Tensor& mask, std::vector<TensorRef>& indices) {
@@ -33,22 +37,40 @@ void add_mask(const Tensor& self, const Tensor& mask, std::vector<TensorRef>& in
     indices.push_back(empty({n}, DType::Int64));
     to[d] = indices.back()->data<int64_t>();
   }
-  if (mask.ndim_ <= 1) {
-    for (int64_t i = 0, k = 0; k < n; ++i)
-      if (set[i]) to[0][k++] = i;
-    return;
-  }
-  int64_t at[kMaxDims] = {};
-  for (int64_t i = 0, k = 0; k < n; ++i) {
-    if (set[i]) {
-      for (int d = 0; d < columns; ++d) to[d][k] = at[d];
-      ++k;
-    }
-    for (int d = columns - 1; d >= 0 && ++at[d] == mask.dims_[d]; --d) at[d] = 0;
-  }
+  mask_coordinates(set, mask.ndim_ ? mask.sizes() : IntList(Dims{1}), n, to);
 }
 
-bool is_mask(const Tensor& t) { return t.dtype() == DType::Bool || t.dtype() == DType::UInt8; }
+/// The only index that is given if it is a mask over self's first dims; else null.
+const Tensor* only_mask(const Tensor& self, TensorList indices) {
+  if (indices.empty() || !indices[0] || !is_mask(*indices[0])) return nullptr;
+  for (size_t k = 1; k < indices.size(); ++k)
+    if (indices[k]) return nullptr;
+  const Tensor& mask = *indices[0];
+  if (mask.ndim_ == 0 || mask.ndim_ > self.ndim_ || mask.is_meta()) return nullptr;
+  return std::equal(mask.dims_, mask.dims_ + mask.ndim_, self.dims_) ? &mask : nullptr;
+}
+
+/// One element to the places that a mask over the first dims of `out` names.
+void fill_masked(Tensor& out, const Tensor& mask, const Tensor& value) {
+  const TensorRef element = vivace::to_dtype(value, out.dtype()), places = vivace::alias(mask);
+  Dims strides(mask.strides());
+  for (int d = mask.ndim_; d < out.ndim_; ++d) strides.push(0);
+  set_layout(*places, out.sizes(), strides, places->storage_offset());
+  const Nest<2> nest = make_nest<2>(out.sizes(), {&out, places.get()});
+  visit_bits(out.dtype(), [&]<class T>() {
+    const T x = *element->data<T>();
+    nest.run([&](char** p, int64_t n, const int64_t* s) {
+      T* to = reinterpret_cast<T*>(p[0]);
+      const auto* set = reinterpret_cast<const uint8_t*>(p[1]);
+      if (s[0] == sizeof(T) && s[1] == 1) {
+        for (int64_t i = 0; i < n; ++i) to[i] = set[i] ? x : to[i];
+      } else {
+        for (int64_t i = 0; i < n; ++i)
+          if (set[i * s[1]]) *reinterpret_cast<T*>(p[0] + i * s[0]) = x;
+      }
+    });
+  });
+}
 
 class Selection {
  public:
@@ -123,7 +145,11 @@ class Selection {
         const int64_t* offset = offsets;
         picks.for_runs({b[0] + i * sb[0]}, 0, picks.runs(), [&](char** p, int64_t n, const int64_t* sp) {
           char* start = b[1] + i * sb[1];
-          if (after.ndim <= 1) {
+          if (after.numel == 1) {  // f is told so by a constant
+            for (int64_t k = 0; k < n; ++k)
+              f(p[0] + k * sp[0], 0, start + offset[k], 0, std::integral_constant<int64_t, 1>());
+            offset += n;
+          } else if (after.ndim <= 1) {
             const int64_t m = after.inner_size(), *sa = after.inner_strides();
             for (int64_t k = 0; k < n; ++k) f(p[0] + k * sp[0], sa[0], start + *offset++, sa[1], m);
           } else {
@@ -214,6 +240,15 @@ class Selection {
       const int64_t limit = self_->dims_[d], step = self_step(d);
       const Nest<2> nest = make_nest<2>(shape_, {offsets_.get(), indices_[d].get()});
       nest.run([&](char** p, int64_t n, const int64_t* s) {
+        const auto* index = reinterpret_cast<const int64_t*>(p[1]);
+        auto* offset = reinterpret_cast<int64_t*>(p[0]);
+        if (s[0] == sizeof(int64_t) && s[1] == sizeof(int64_t) && move_loops().all_below(index, n, limit)) {
+          if (started)
+            for (int64_t i = 0; i < n; ++i) offset[i] += index[i] * step;
+          else
+            for (int64_t i = 0; i < n; ++i) offset[i] = index[i] * step;
+          return;
+        }
         for (int64_t i = 0; i < n; ++i) {
           const int64_t index = *reinterpret_cast<const int64_t*>(p[1] + i * s[1]);
           const int64_t at = index < 0 ? index + limit : index;
@@ -281,7 +316,7 @@ TensorRef index_Tensor(Tensor& self, TensorList indices) {
                                         selection.result_device());
   if (out->is_meta()) return out;
   visit_bits(self.dtype(), [&]<class T>() {
-    selection.run(*out, [](char* to, int64_t to_step, const char* from, int64_t from_step, int64_t n) {
+    selection.run(*out, [](char* to, int64_t to_step, const char* from, int64_t from_step, auto n) {
       move<T>(to, to_step, from, from_step, n);
     });
   });
@@ -293,6 +328,8 @@ void index_put(Tensor& self, TensorList indices, Tensor& values, bool accumulate
   if (values.dtype() != self.dtype() && values.dim() > 0)
     fail("Index put requires the source and destination dtypes match, got ", self.dtype(), " for the destination and ",
          values.dtype(), " for the source.");
+  if (const Tensor* mask = accumulate || values.dim() > 0 ? nullptr : only_mask(out, indices))
+    return fill_masked(out, *mask, values);
   const Selection selection(out, indices);
   check_values(values, selection.result_sizes());
   TensorRef source = TensorRef::share(&values);
@@ -305,13 +342,13 @@ void index_put(Tensor& self, TensorList indices, Tensor& values, bool accumulate
   const TensorRef with = spread(*source, out, selection.result_sizes());
   if (!accumulate) {
     return visit_bits(self.dtype(), [&]<class T>() {
-      selection.run(*with, [](char* from, int64_t from_step, char* to, int64_t to_step, int64_t n) {
+      selection.run(*with, [](char* from, int64_t from_step, char* to, int64_t to_step, auto n) {
         move<T>(to, to_step, from, from_step, n);
       });
     });
   }
   visit(self.dtype(), [&]<class T>() {
-    selection.run(*with, [](char* from, int64_t from_step, char* to, int64_t to_step, int64_t n) {
+    selection.run(*with, [](char* from, int64_t from_step, char* to, int64_t to_step, auto n) {
       for (int64_t i = 0; i < n; ++i) {
         T& x = *reinterpret_cast<T*>(to + i * to_step);
         const T y = *reinterpret_cast<const T*>(from + i * from_step);

@@ -1,4 +1,5 @@
 // Indexing along one dim by a vector: index_select, index_add, index_copy, index_fill; and by flat position: take, put.
+#include <bit>
 #include <cstring>
 
 #include "generated/kernels/index/select.h"
@@ -49,10 +50,14 @@ void for_slices(const char* op, Tensor& out, int64_t dim, const Tensor& index, c
   const kernels::Slabs slabs(out.sizes(), d);
   const int64_t n = at->numel(), *indices = at->data<int64_t>();
   kernels::check_indices(indices, n, slabs.n, op);
-  for (int64_t o = 0; o < slabs.outer; ++o)
-    for (int64_t k = 0; k < n; ++k)
-      f(to->data<T>() + (o * slabs.n + indices[k]) * slabs.inner, from->data<T>() + (o * n + k) * slabs.inner,
-        slabs.inner);
+  for (int64_t o = 0; o < slabs.outer; ++o) {
+    T* slab = to->data<T>() + o * slabs.n * slabs.inner;
+    const T* slice = from->data<T>() + o * n * slabs.inner;
+    if (slabs.inner == 1)  // f is told so by a constant
+      for (int64_t k = 0; k < n; ++k) f(slab + indices[k], slice + k, std::integral_constant<int64_t, 1>());
+    else
+      for (int64_t k = 0; k < n; ++k) f(slab + indices[k] * slabs.inner, slice + k * slabs.inner, slabs.inner);
+  }
   if (to.get() != &out) copy_into(out, *to);
 }
 
@@ -123,21 +128,58 @@ TensorRef put(Tensor& self, Tensor& index, Tensor& source, bool) {
 namespace kernels {
 namespace {
 
+/// to += alpha * from, over n elements.
 template <class T>
-void add_slice(T* to, const T* from, int64_t n, const Scalar& alpha) {
-  if constexpr (kIsComplex<T>) {
-    const double re = alpha.to_double(), im = alpha.imag_part();
-    for (int64_t i = 0; i < n; ++i)
-      to[i] = {typename T::value_type(to[i].re + re * from[i].re - im * from[i].im),
-               typename T::value_type(to[i].im + re * from[i].im + im * from[i].re)};
-  } else if constexpr (std::is_same_v<T, bool>) {
-    for (int64_t i = 0; i < n; ++i) to[i] = to[i] || (from[i] && alpha.to_bool());
-  } else {
-    const auto a =
-        std::is_integral_v<T> ? convert<ComputeType<T>>(alpha.to_int()) : convert<ComputeType<T>>(alpha.to_double());
-    for (int64_t i = 0; i < n; ++i) to[i] = convert<T>(load(to[i]) + a * load(from[i]));
+class SliceSum {
+ public:
+  explicit SliceSum(const Scalar& alpha) {
+    if constexpr (kIsComplex<T>)
+      alpha_ = {alpha.to_double(), alpha.imag_part()};
+    else if constexpr (std::is_same_v<T, bool>)
+      alpha_ = alpha.to_bool();
+    else if constexpr (std::is_integral_v<T>)
+      alpha_ = convert<T>(alpha.to_int());
+    else
+      alpha_ = convert<Factor>(alpha.to_double());
   }
-}
+
+  template <class N>
+  void operator()(T* to, const T* from, N n) const {
+    if constexpr (kIsHalf<T>)
+      if (n >= kBlock) return by_blocks(to, from, n);
+    for (int64_t i = 0; i < n; ++i) to[i] = sum(to[i], from[i]);
+  }
+
+ private:
+  using Factor = std::conditional_t<kIsComplex<T>, Complex<double>, ComputeType<T>>;
+  static constexpr int64_t kBlock = 64;  // elements of a half type that are converted at a time
+
+  T sum(T x, T y) const {
+    if constexpr (kIsComplex<T>)
+      return {typename T::value_type(x.re + alpha_.re * y.re - alpha_.im * y.im),
+              typename T::value_type(x.im + alpha_.re * y.im + alpha_.im * y.re)};
+    else if constexpr (std::is_same_v<T, bool>)
+      return x || (y && alpha_);
+    else
+      return convert<T>(load(x) + alpha_ * load(y));
+  }
+
+  void by_blocks(T* to, const T* from, int64_t n) const {
+    constexpr bool kIsHalfPrecision = std::is_same_v<T, Half>;
+    const Convert widen = kIsHalfPrecision ? move_loops().from_half : move_loops().from_bfloat16,
+                  narrow = kIsHalfPrecision ? move_loops().to_half : move_loops().to_bfloat16;
+    float x[kBlock], y[kBlock];
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const int64_t m = std::min(kBlock, n - i);
+      widen(reinterpret_cast<char*>(x), reinterpret_cast<const char*>(to + i), m);
+      widen(reinterpret_cast<char*>(y), reinterpret_cast<const char*>(from + i), m);
+      for (int64_t k = 0; k < m; ++k) x[k] += alpha_ * y[k];
+      narrow(reinterpret_cast<char*>(to + i), reinterpret_cast<const char*>(x), m);
+    }
+  }
+
+  Factor alpha_;
+};
 
 }  // namespace
 
@@ -148,31 +190,37 @@ void index_select(Tensor& self, int64_t dim, Tensor& index, Tensor& out) {
   const kernels::Slabs slabs(self.sizes(), d);
   const int64_t n = at->numel(), *indices = at->data<int64_t>(), bytes = slabs.inner * int64_t(self.item_size());
   check_indices(indices, n, slabs.n, "index_select");
-  // kBytes: of a slice, where it is as short as an element.
-  const auto copy_slices = [&]<int64_t kBytes>() {
-    const int64_t size = kBytes ? kBytes : bytes;
+  // f(to, source, first index, last index) for the parts of slabs.
+  const auto for_parts = [&](auto f) {
     parallel_for(0, slabs.outer * n, std::max<int64_t>(1, 65536 / bytes), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end;) {
         const int64_t slab = i / n, first = i - slab * n, last = std::min(n, end - slab * n);
-        const char* source = from->raw() + slab * slabs.n * size;
-        char* to = out.raw() + slab * n * size;
-        for (int64_t k = first; k < last; ++k)
-          std::memcpy(to + k * size, source + indices[k] * size, size_t(kBytes ? kBytes : size));
+        f(out.raw() + (slab * n + first) * bytes, from->raw() + slab * slabs.n * bytes, indices + first, last - first);
         i = slab * n + last;
       }
     });
   };
+  if (bytes > 8 || !std::has_single_bit(uint64_t(bytes)))
+    return for_parts([bytes](char* to, const char* source, const int64_t* at, int64_t count) {
+      for (int64_t k = 0; k < count; ++k) std::memcpy(to + k * bytes, source + at[k] * bytes, size_t(bytes));
+    });
+  const auto copy_elements = [&]<class T>() {
+    for_parts([](char* to, const char* source, const int64_t* __restrict at, int64_t count) {
+      T* __restrict target = reinterpret_cast<T*>(to);
+      const T* __restrict element = reinterpret_cast<const T*>(source);
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < count; ++k) target[k] = element[at[k]];
+    });
+  };
   switch (bytes) {
     case 1:
-      return copy_slices.template operator()<1>();
+      return copy_elements.template operator()<uint8_t>();
     case 2:
-      return copy_slices.template operator()<2>();
+      return copy_elements.template operator()<uint16_t>();
     case 4:
-      return copy_slices.template operator()<4>();
-    case 8:
-      return copy_slices.template operator()<8>();
+      return copy_elements.template operator()<uint32_t>();
     default:
-      return copy_slices.template operator()<0>();
+      return copy_elements.template operator()<uint64_t>();
   }
 }
 
@@ -180,7 +228,7 @@ void index_add(Tensor& self, int64_t dim, Tensor& index, Tensor& source, const S
   if (&out != &self) copy_into(out, self);
   visit(self.dtype(), [&]<class T>() {
     for_slices<T>("index_add", out, dim, index, source,
-                  [&](T* to, const T* from, int64_t n) { add_slice(to, from, n, alpha); });
+                  [add = SliceSum<T>(alpha)](T* to, const T* from, auto n) { add(to, from, n); });
   });
 }
 void index_copy(Tensor& self, int64_t dim, Tensor& index, Tensor& source, Tensor& out) {
@@ -228,10 +276,11 @@ void put(Tensor& self, Tensor& index, Tensor& source, bool accumulate, Tensor& o
   const int64_t size = self.numel(), *indices = at->data<int64_t>();
   visit(self.dtype(), [&]<class T>() {
     const T* p = from->data<T>();
+    const SliceSum<T> add{Scalar(1)};
     for (int64_t i = 0; i < at->numel(); ++i) {
       T* x = to->data<T>() + checked_index(indices[i], size, true, "put_");
       if (accumulate)
-        add_slice(x, p + i, 1, Scalar(1));
+        add(x, p + i, 1);
       else
         *x = p[i];
     }

@@ -118,17 +118,34 @@ namespace kernels {
 namespace {
 
 constexpr int64_t kGrain = 128 * 1024;  // bytes that are worth a thread
+constexpr int64_t kBlock = 16 * 1024;   // bytes of the result that the pieces fill in turn
 
 /// A tensor's part of each line of the result.
 struct Piece {
   const char* from;
   int64_t start, bytes;
 
-  void copy(char* line, int64_t i) const {
-    if (bytes == 4)
-      std::memcpy(line + start, from + i * 4, 4);
-    else
-      std::memcpy(line + start, from + i * bytes, size_t(bytes));
+  /// Its parts of lines [begin, end).
+  void copy(char* out, int64_t line, int64_t begin, int64_t end) const {
+    const auto copy_parts = [&](auto size) {
+      char* to = out + begin * line + start;
+      const char* part = from + begin * bytes;
+      for (int64_t i = begin; i < end; ++i, to += line, part += bytes) std::memcpy(to, part, size_t(size));
+    };
+    switch (bytes) {
+      case 1:
+        return copy_parts(std::integral_constant<int, 1>());
+      case 2:
+        return copy_parts(std::integral_constant<int, 2>());
+      case 4:
+        return copy_parts(std::integral_constant<int, 4>());
+      case 8:
+        return copy_parts(std::integral_constant<int, 8>());
+      case 16:
+        return copy_parts(std::integral_constant<int, 16>());
+      default:
+        return copy_parts(bytes);
+    }
   }
 };
 
@@ -167,8 +184,9 @@ void join(TensorList tensors, int at, bool stacked, Tensor& out) {
   }
   const int64_t line = out.dims_[at] * inner;
   parallel_for(0, outer, kGrain / std::max<int64_t>(1, line) + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      for (const Piece& piece : pieces) piece.copy(out.raw() + i * line, i);
+    const int64_t at_once = std::max<int64_t>(1, kBlock / std::max<int64_t>(1, line));
+    for (int64_t i = begin; i < end; i += at_once)
+      for (const Piece& piece : pieces) piece.copy(out.raw(), line, i, std::min(end, i + at_once));
   });
 }
 

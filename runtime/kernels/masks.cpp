@@ -4,6 +4,7 @@
 #include "generated/kernels/index/select.h"
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
+#include "runtime/kernels/masks.h"
 #include "runtime/loop/nest.h"
 
 namespace vivace::kernels {
@@ -29,6 +30,21 @@ TensorRef spread(const Tensor& t, IntList sizes) {
 
 }  // namespace
 
+void mask_coordinates(const uint8_t* set, IntList sizes, int64_t n, int64_t* const* to) {
+  const int last = int(sizes.size()) - 1;
+  const int64_t width = sizes[size_t(last)];
+  int64_t at[kMaxDims] = {}, *column = to[last];
+  for (int64_t k = 0; k < n; set += width) {
+    const int64_t start = k;
+    for (int64_t i = 0; i < width && k < n; ++i) {  // without a branch on the mask
+      column[k] = i;
+      k += set[i] != 0;
+    }
+    for (int d = 0; d < last; ++d) std::fill(to[d] + start, to[d] + k, at[d]);
+    for (int d = last - 1; d >= 0 && ++at[d] == sizes[size_t(d)]; --d) at[d] = 0;
+  }
+}
+
 TensorRef nonzero(Tensor& self) {
   const TensorRef set = truths(self);
   const auto* p = set->data<uint8_t>();
@@ -39,21 +55,9 @@ TensorRef nonzero(Tensor& self) {
   TensorRef out = vivace::empty_strided(Dims{n, ndim}, Dims{1, std::max<int64_t>(n, 1)}, DType::Int64, self.device());
   int64_t* to = out->data<int64_t>();
   if (ndim == 0 || n == 0) return out;
-  if (ndim == 1) {
-    for (int64_t i = 0, k = 0; k < n; ++i) {
-      to[k] = i;
-      k += p[i];
-    }
-    return out;
-  }
-  int64_t at[kMaxDims] = {};
-  for (int64_t i = 0, k = 0; k < n; ++i) {
-    if (p[i]) {
-      for (int d = 0; d < ndim; ++d) to[d * n + k] = at[d];
-      ++k;
-    }
-    for (int d = ndim - 1; d >= 0 && ++at[d] == self.dims_[d]; --d) at[d] = 0;
-  }
+  int64_t* columns[kMaxDims];
+  for (int d = 0; d < ndim; ++d) columns[d] = to + d * n;
+  mask_coordinates(p, self.sizes(), n, columns);
   return out;
 }
 
@@ -84,19 +88,19 @@ void masked_scatter(Tensor& self, Tensor& mask, Tensor& source, Tensor& out) {
     copy_into(out, *spread(self, out.sizes()));
   const TensorRef to = contiguous(out);
   const auto* p = set->data<uint8_t>();
+  int64_t n = 0;
+  for (int64_t i = 0; i < set->numel(); ++i) n += p[i] != 0;
+  if (n > from->numel())
+    fail(
+        "masked_scatter: expected self and source to have same dtypes and source to have at least as many elements as "
+        "there are ones in mask, but it has ",
+        from->numel());
   visit_bits(self.dtype(), [&]<class T>() {
     const T* x = from->data<T>();
     T* y = to->data<T>();
-    int64_t k = 0;
-    for (int64_t i = 0; i < set->numel(); ++i) {
-      if (!p[i]) continue;
-      if (k == from->numel())
-        fail(
-            "masked_scatter: expected self and source to have same dtypes and source to have at least as many elements "
-            "as there are "
-            "ones in mask, but it has ",
-            k);
-      y[i] = x[k++];
+    for (int64_t i = 0, k = 0; k < n; ++i) {
+      y[i] = p[i] ? x[k] : y[i];
+      k += p[i] != 0;
     }
   });
   if (to.get() != &out) copy_into(out, *to);

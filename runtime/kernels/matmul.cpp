@@ -198,6 +198,20 @@ void dot(Tensor& self, Tensor& tensor, Tensor& out) {
     *out.data<double>() = dense::loops<double>().dot(self.data<double>(), tensor.data<double>(), n);
     return;
   }
+  if (is_half(self.dtype())) {
+    constexpr int64_t kBlock = 512;
+    float sum = 0, a[kBlock], b[kBlock];
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const int64_t m = std::min(kBlock, n - i), size = int64_t(sizeof(uint16_t));
+      convert_run(DType::Float32, reinterpret_cast<char*>(a), sizeof(float), self.dtype(), self.raw() + i * s * size,
+                  s * size, m);
+      convert_run(DType::Float32, reinterpret_cast<char*>(b), sizeof(float), self.dtype(), tensor.raw() + i * t * size,
+                  t * size, m);
+      sum += dense::loops<float>().dot(a, b, m);
+    }
+    convert_block(out.dtype(), out.raw(), DType::Float32, reinterpret_cast<const char*>(&sum), 1);
+    return;
+  }
   const Matrix row{self.raw(), 1, n, 0, s}, col{tensor.raw(), n, 1, t, 1}, result{out.raw(), 1, 1, 1, 1};
   gemm(out.dtype(), row, col, result);
 }

@@ -15,9 +15,11 @@ enum PlainType : int { kPlainFloat, kPlainDouble, kPlainInt32, kPlainInt64, kPla
 struct MoveLoops {
   Convert to_half, from_half, to_bfloat16, from_bfloat16;  // from and to float32
   Convert plain[kPlainTypes][kPlainTypes];                 // [to][from]; null for a type itself
+  Convert to_bool[kPlainTypes];                            // [from]
   /// Repeats an element of 1, 2, 4, 8 or 16 bytes over nbytes.
   void (*fill)(char* to, const char* element, int64_t size, int64_t nbytes);
-  /// to[i] = from[-i] for n elements of 4 or 8 bytes.
+  /// to[i] = from[-i] for n elements of so many bytes.
+  void (*reverse1)(char* to, const char* from, int64_t n);
   void (*reverse4)(char* to, const char* from, int64_t n);
   void (*reverse8)(char* to, const char* from, int64_t n);
   /// Whether 0 <= index[i] < size for all n.

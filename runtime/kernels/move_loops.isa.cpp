@@ -15,7 +15,22 @@ static inline float number(uint32_t b) { return __builtin_bit_cast(float, b); }
 void to_half(char* to, const char* from, int64_t n) {
   uint16_t* __restrict out = reinterpret_cast<uint16_t*>(to);
   const float* __restrict in = reinterpret_cast<const float*>(from);
-  for (int64_t i = 0; i < n; ++i) {
+  int64_t i = 0;
+#if defined(__F16C__)
+  for (; i + 16 <= n; i += 16) {
+    __m256i half[2];
+    for (int k = 0; k < 2; ++k) {
+      const __m256 x = _mm256_loadu_ps(in + i + 8 * k);
+      // Every NaN becomes the same, as below.
+      const __m256 sign = _mm256_and_ps(x, _mm256_set1_ps(-0.0f)),
+                   nan = _mm256_or_ps(sign, _mm256_set1_ps(__builtin_nanf("")));
+      const __m256 y = _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+      half[k] = _mm256_castsi128_si256(_mm256_cvtps_ph(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    }
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_permute2x128_si256(half[0], half[1], 0x20));
+  }
+#endif
+  for (; i < n; ++i) {
     const uint32_t b = word(in[i]), sign = (b >> 16) & 0x8000u, size = b & 0x7fffffffu;
     const uint32_t small = word(number(size) + 0.5f) - 0x3f000000u;  // aligned to half's subnormal grid by the addition
     const uint32_t normal = (size + 0xc8000fffu + ((size >> 13) & 1)) >> 13;
@@ -29,7 +44,12 @@ void to_half(char* to, const char* from, int64_t n) {
 void from_half(char* to, const char* from, int64_t n) {
   float* __restrict out = reinterpret_cast<float*>(to);
   const uint16_t* __restrict in = reinterpret_cast<const uint16_t*>(from);
-  for (int64_t i = 0; i < n; ++i) {
+  int64_t i = 0;
+#if defined(__F16C__)
+  for (; i + 8 <= n; i += 8)
+    _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
+#endif
+  for (; i < n; ++i) {
     const uint32_t h = in[i], sign = (h & 0x8000u) << 16, rest = h & 0x7fffu;
     const uint32_t special = 0x7f800000u | ((rest & 0x3ffu) << 13);
     const uint32_t finite =
@@ -75,14 +95,27 @@ void convert(char* to, const char* from, int64_t n) {
 
 void fill(char* to, const char* element, int64_t size, int64_t nbytes) {
   u8 pattern;
-  if (size == 4) {
-    uint32_t word;
-    __builtin_memcpy(&word, element, 4);
-    pattern = u8(splat(word));
-  } else {
-    char* bytes = reinterpret_cast<char*>(&pattern);
-    __builtin_memcpy(bytes, element, uint64_t(size));
-    for (int64_t i = size; i < kVectorBytes; ++i) bytes[i] = bytes[i - size];
+  const auto repeat = [&](auto word) {
+    __builtin_memcpy(&word, element, sizeof word);
+    typedef decltype(word) words __attribute__((vector_size(kVectorBytes)));
+    pattern = u8(words{} + word);
+  };
+  switch (size) {
+    case 1:
+      repeat(uint8_t());
+      break;
+    case 2:
+      repeat(uint16_t());
+      break;
+    case 4:
+      repeat(uint32_t());
+      break;
+    case 8:
+      repeat(uint64_t());
+      break;
+    default:
+      for (int64_t i = 0; i < kVectorBytes; i += size)
+        __builtin_memcpy(reinterpret_cast<char*>(&pattern) + i, element, uint64_t(size));
   }
   int64_t i = 0;
   for (; i + kVectorBytes <= nbytes; i += kVectorBytes) store_full(to + i, pattern);
@@ -99,6 +132,24 @@ void reverse(char* to, const char* from, int64_t n) {
   for (; i + lanes<T> <= n; i += lanes<T>)
     store(out + i, Vec<T>(__builtin_shuffle(load(last - i - lanes<T> + 1), backwards)));
   for (; i < n; ++i) out[i] = last[-i];
+}
+
+void reverse_bytes(char* to, const char* from, int64_t n) {
+  constexpr int kN = kVectorBytes;
+  u8 backwards{};
+  for (int l = 0; l < kN; ++l) backwards[l] = uint8_t(kN - 1 - l);
+  int64_t i = 0;
+  for (; i + kN <= n; i += kN) {
+    const u8 bytes = load_full<u8>(from - i - kN + 1);
+#if defined(__AVX512F__) && !defined(__AVX512VBMI__)
+    // Bytes move within 16; these are exchanged afterwards.
+    const __m512i within = _mm512_shuffle_epi8(__m512i(bytes), __m512i(backwards & 15));
+    store_full(to + i, u8(_mm512_shuffle_i64x2(within, within, 0x1b)));
+#else
+    store_full(to + i, u8(__builtin_shuffle(bytes, backwards)));
+#endif
+  }
+  for (; i < n; ++i) to[i] = from[-i];
 }
 
 /// Rows of which one element after the other stands side by side in `to`.
@@ -178,7 +229,10 @@ const MoveLoops move_loops = {
      {convert<int64_t, float>, convert<int64_t, double>, convert<int64_t, int32_t>, nullptr, convert<int64_t, uint8_t>},
      {convert<uint8_t, float>, convert<uint8_t, double>, convert<uint8_t, int32_t>, convert<uint8_t, int64_t>,
       nullptr}},
+    {convert<bool, float>, convert<bool, double>, convert<bool, int32_t>, convert<bool, int64_t>,
+     convert<bool, uint8_t>},
     fill,
+    reverse_bytes,
     reverse<int32_t>,
     reverse<int64_t>,
     all_below,

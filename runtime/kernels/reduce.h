@@ -62,6 +62,7 @@ inline void make_reduce_nests(ReduceNests& nests, const Tensor& in, char* out, i
 inline constexpr int64_t kReduceGrain = 32768;  // elements worth a thread
 inline constexpr int64_t kReduceColumns = 256;  // outputs that are accumulated side by side
 inline constexpr int64_t kReduceBuffer = 2048;  // elements converted at a time
+inline constexpr int64_t kFewColumns = 8;       // strided ones that are worth gathering
 inline constexpr int kReduceParts = 32;         // of one output whose elements are split over threads
 
 template <class Policy>
@@ -79,7 +80,7 @@ class Reducer {
     const Nest<2>& kept = nests_.kept;
     const Nest<1>& reduced = nests_.reduced;
     if (kept.numel == 0) return;
-    if (reduced.numel > 0 && kept.ndim > 0 && kept.strides[0][0] == int64_t(item_size(type_))) return side_by_side();
+    if (reduced.numel > 0 && columns_are_closer()) return side_by_side();
     if (kept.numel == 1) return policy_.store(whole(), kept.base[1]);
     const int64_t grain =
         std::max<int64_t>(1, kReduceGrain / (kept.inner_size() * std::max<int64_t>(reduced.numel, 1)));
@@ -95,6 +96,16 @@ class Reducer {
   }
 
  private:
+  /// Whether neighbouring outputs read neighbouring elements, or strided ones that lie closer than an output's own do.
+  bool columns_are_closer() const {
+    const Nest<2>& kept = nests_.kept;
+    const Nest<1>& reduced = nests_.reduced;
+    if (kept.ndim == 0) return false;
+    const int64_t column = kept.strides[0][0], size = int64_t(item_size(type_));
+    if (column == size) return true;
+    return column > 0 && reduced.ndim > 0 && column < reduced.strides[0][0] && kept.sizes[0] >= kFewColumns;
+  }
+
   void run_into(const char* p, int64_t n, int64_t step, Acc& acc) const {
     if (type_ == policy_.in_type && step == int64_t(sizeof(In)))
       return policy_.inner(reinterpret_cast<const In*>(p), n, acc);
@@ -171,31 +182,32 @@ class Reducer {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t first = task % pieces * kReduceColumns, width = std::min(kReduceColumns, columns - first);
         kept.for_runs(task / pieces, task / pieces + 1, [&](char** p, int64_t, const int64_t* s) {
-          columns_at(p[0] + first * s[0], p[1] + first * s[1], s[1], width);
+          columns_at(p[0] + first * s[0], s[0], p[1] + first * s[1], s[1], width);
         });
       }
     });
   }
 
-  void columns_at(char* in, char* out, int64_t out_step, int64_t width) const {
+  void columns_at(char* in, int64_t in_step, char* out, int64_t out_step, int64_t width) const {
     Acc accs[kReduceColumns];
     for (int64_t c = 0; c < width; ++c) accs[c] = policy_.init;
     const Nest<1>& reduced = nests_.reduced;
-    reduced.for_runs({in}, 0, reduced.runs(),
-                     [&](char** q, int64_t rows, const int64_t* s) { rows_into(q[0], rows, s[0], width, accs); });
+    reduced.for_runs({in}, 0, reduced.runs(), [&](char** q, int64_t rows, const int64_t* s) {
+      rows_into(q[0], rows, s[0], in_step, width, accs);
+    });
     store_all(accs, width, out, out_step);
   }
 
-  void rows_into(const char* p, int64_t rows, int64_t step, int64_t width, Acc* accs) const {
-    if (type_ == policy_.in_type && step % int64_t(sizeof(In)) == 0)
+  void rows_into(const char* p, int64_t rows, int64_t step, int64_t column, int64_t width, Acc* accs) const {
+    if (type_ == policy_.in_type && step % int64_t(sizeof(In)) == 0 && column == int64_t(sizeof(In)))
       return policy_.outer(reinterpret_cast<const In*>(p), rows, step / int64_t(sizeof(In)), width, accs);
     alignas(64) In buffer[kReduceBuffer];
-    const int64_t at_once = kReduceBuffer / width, size = int64_t(item_size(type_));
+    const int64_t at_once = kReduceBuffer / width;
     for (int64_t r = 0; r < rows; r += at_once) {
       const int64_t m = std::min(at_once, rows - r);
       for (int64_t i = 0; i < m; ++i)
         convert_run(policy_.in_type, reinterpret_cast<char*>(buffer + i * width), sizeof(In), type_, p + (r + i) * step,
-                    size, width);
+                    column, width);
       policy_.outer(buffer, m, width, width, accs);
     }
   }

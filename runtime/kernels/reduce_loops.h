@@ -41,7 +41,7 @@ struct ReduceLoopsOf {
   int64_t (*argmin)(const T* p, int64_t n);
 };
 
-/// Of int64: sums that wrap around, and extremes.
+/// Of int64: sums and products that wrap around, and extremes.
 struct IntReduceLoops {
   /// `total` and p[0..n) together.
   int64_t (*inner)(const int64_t* p, int64_t n, int64_t total);
@@ -51,7 +51,7 @@ struct IntReduceLoops {
 struct ReduceLoops {
   ReduceLoopsOf<float> f32;
   ReduceLoopsOf<double> f64;
-  IntReduceLoops sum, max, min;
+  IntReduceLoops sum, product, max, min;
 };
 
 namespace baseline {

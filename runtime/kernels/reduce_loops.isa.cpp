@@ -280,17 +280,22 @@ int64_t arg(const T* p, int64_t n) {
 
 VIVACE_INLINE int64_t joined_integers(Fold fold, int64_t a, int64_t b) {
   if (fold == Fold::Sum) return int64_t(uint64_t(a) + uint64_t(b));
+  if (fold == Fold::Product) return int64_t(uint64_t(a) * uint64_t(b));
   return (fold == Fold::Max ? a > b : a < b) ? a : b;
+}
+template <Fold kFold>
+VIVACE_INLINE i64 joined_integers(i64 a, i64 b) {
+  if constexpr (kFold == Fold::Sum)
+    return add(a, b);
+  else if constexpr (kFold == Fold::Product)
+    return mul(a, b);
+  else
+    return kFold == Fold::Max ? maximum(a, b) : minimum(a, b);
 }
 template <Fold kFold>
 int64_t inner_integers(const int64_t* p, int64_t n, int64_t total) {
   constexpr int64_t kL = lanes<int64_t>;
-  const auto join = [](i64 a, i64 b) {
-    if constexpr (kFold == Fold::Sum)
-      return add(a, b);
-    else
-      return kFold == Fold::Max ? maximum(a, b) : minimum(a, b);
-  };
+  constexpr auto join = joined_integers<kFold>;
   int64_t i = 0;
   if (n >= 4 * kL) {
     i64 a = load(p), b = load(p + kL), c = load(p + 2 * kL), d = load(p + 3 * kL);
@@ -308,8 +313,27 @@ int64_t inner_integers(const int64_t* p, int64_t n, int64_t total) {
 }
 template <Fold kFold>
 void outer_integers(const int64_t* p, int64_t rows, int64_t step, int64_t columns, int64_t* __restrict totals) {
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c) totals[c] = joined_integers(kFold, totals[c], p[r * step + c]);
+  constexpr int kVectors = 8;
+  constexpr int64_t kL = lanes<int64_t>;
+  int64_t c = 0;
+  for (; c + kVectors * kL <= columns; c += kVectors * kL) {
+    i64 sums[kVectors];
+#pragma GCC unroll 8
+    for (int k = 0; k < kVectors; ++k) sums[k] = load(totals + c + k * kL);
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t* row = p + r * step + c;
+#pragma GCC unroll 8
+      for (int k = 0; k < kVectors; ++k) sums[k] = joined_integers<kFold>(sums[k], load(row + k * kL));
+    }
+#pragma GCC unroll 8
+    for (int k = 0; k < kVectors; ++k) store(totals + c + k * kL, sums[k]);
+  }
+  for (; c < columns; c += kL) {
+    const int64_t left = columns - c;
+    i64 sum = load(totals + c, left);
+    for (int64_t r = 0; r < rows; ++r) sum = joined_integers<kFold>(sum, load(p + r * step + c, left));
+    store(totals + c, sum, left);
+  }
 }
 template <Fold kFold>
 constexpr IntReduceLoops integer_loops() {
@@ -339,7 +363,8 @@ constexpr ReduceLoopsOf<T> loops_of() {
 
 namespace VIVACE_ISA {
 extern const ReduceLoops reduce_loops;
-const ReduceLoops reduce_loops = {loops_of<float>(), loops_of<double>(), integer_loops<Fold::Sum>(),
+const ReduceLoops reduce_loops = {loops_of<float>(),          loops_of<double>(),
+                                  integer_loops<Fold::Sum>(), integer_loops<Fold::Product>(),
                                   integer_loops<Fold::Max>(), integer_loops<Fold::Min>()};
 }  // namespace VIVACE_ISA
 

@@ -48,7 +48,7 @@ namespace kernels {
 namespace {
 
 constexpr int64_t kGrain = 16384;
-constexpr int kTogether = 4;  // lines whose chains run side by side
+constexpr int kTogether = 8;  // lines whose chains run side by side
 
 template <class T>
 using Total =
@@ -109,9 +109,11 @@ struct LogSumExp {
 template <class Op, class T, int kLines>
 void along_memory(const T* from, T* to, int64_t n) {
   using A = Total<T>;
-  A totals[kLines];
+  A totals[kLines];  // in registers only if every loop over them is unrolled
+#pragma GCC unroll 8
   for (int l = 0; l < kLines; ++l) totals[l] = Op::template start<A>();
   for (int64_t i = 0; i < n; ++i) {
+#pragma GCC unroll 8
     for (int l = 0; l < kLines; ++l) {
       totals[l] = Op::join(totals[l], convert<A>(from[l * n + i]));
       to[l * n + i] = convert<T>(totals[l]);

@@ -87,6 +87,32 @@ void for_lines(const Tensor& self, int64_t d, F&& f) {
 /// Elements that are looked at together.
 constexpr int64_t kScan = 256;
 
+/// Up to so many elements are kept in order while a line is scanned.
+constexpr int64_t kFew = 16;
+
+/// The k <= kFew least of a line's ranks in order, in the first k of `room`.
+template <class T>
+void select_few(const T* x, int64_t n, int64_t k, bool descending, std::vector<Rank<T>>& room) {
+  room.assign(size_t(k), ~Rank<T>(0));
+  Rank<T>* best = room.data();
+  const Key<T> flip = descending ? ~Key<T>(0) : Key<T>(0);
+  Key<T> keys[kScan], limit = ~Key<T>(0);
+  for (int64_t from = 0; from < n; from += kScan) {
+    const int64_t m = std::min(kScan, n - from);
+    for (int64_t i = 0; i < m; ++i) keys[i] = order_key(x[from + i]) ^ flip;
+    for (int64_t i = 0; i < m; ++i) {
+      if (keys[i] > limit) [[likely]]
+        continue;
+      const Rank<T> rank = rank_of<T>(keys[i], from + i);
+      if (rank > best[k - 1]) continue;
+      int64_t at = k - 1;
+      for (; at > 0 && best[at - 1] > rank; --at) best[at] = best[at - 1];
+      best[at] = rank;
+      limit = Key<T>(best[k - 1] >> (8 * sizeof(Key<T>)));
+    }
+  }
+}
+
 /// The k least of a line's ranks, unordered, in the first k of `room`. A line is scanned once: what is less than the
 /// best k so far is kept until there is too much of it.
 template <class T>
@@ -117,24 +143,49 @@ void select_least(const T* x, int64_t n, int64_t k, bool descending, std::vector
   std::nth_element(room.begin(), room.begin() + (k - 1), room.end());
 }
 
-/// The index of the element with k before it. Long lines are narrowed to the elements that share its leading bits.
+/// The index of the element with k before it. Lines are narrowed to what lies between two elements of a sample that
+/// surround it most likely, without branches on the elements, until few are left.
 template <class T>
-int64_t select_nth(const T* x, int64_t n, int64_t k, std::vector<Rank<T>>& room) {
-  constexpr int64_t kLong = 4096;
-  constexpr int kDigits = 1 << 12, kShift = 8 * int(sizeof(Key<T>)) - 12;
-  room.clear();
-  if (n < kLong) {
-    for (int64_t i = 0; i < n; ++i) room.push_back(rank_of<T>(order_key(x[i]), i));
-  } else {
-    std::vector<int64_t> counts(kDigits);
-    for (int64_t i = 0; i < n; ++i) ++counts[size_t(order_key(x[i]) >> kShift)];
-    Key<T> digit = 0;
-    for (; k >= counts[size_t(digit)]; ++digit) k -= counts[size_t(digit)];
-    for (int64_t i = 0; i < n; ++i)
-      if (order_key(x[i]) >> kShift == digit) room.push_back(rank_of<T>(order_key(x[i]), i));
+int64_t select_nth(const T* x, int64_t n, int64_t k, std::vector<Key<T>>& room) {
+  constexpr int64_t kFewLeft = 256, kSample = 128, kMargin = 10;
+  constexpr Key<T> kMost = ~Key<T>(0);
+  room.resize(size_t(n));
+  const auto fill = [&] {
+    for (int64_t i = 0; i < n; ++i) room[size_t(i)] = order_key(x[i]);
+  };
+  fill();
+  int64_t left = n, before = k;  // elements of `room`, and those of them that come first
+  while (left > kFewLeft) {
+    Key<T> sample[kSample];
+    for (int64_t i = 0; i < kSample; ++i) sample[i] = room[size_t(i * left / kSample)];
+    std::sort(sample, sample + kSample);
+    const int64_t rank = before * kSample / left;
+    const Key<T> low = rank < kMargin ? 0 : sample[rank - kMargin],
+                 high = rank + kMargin < kSample ? sample[rank + kMargin] : kMost;
+    int64_t below = 0, kept = 0;
+    for (int64_t i = 0; i < left; ++i) {
+      const Key<T> key = room[size_t(i)];
+      room[size_t(kept)] = key;
+      kept += (key >= low) & (key <= high);
+      below += key < low;
+    }
+    if (before < below || before >= below + kept) {  // it lies elsewhere, which is rare
+      fill();
+      left = n, before = k;
+      break;
+    }
+    before -= below;
+    const bool many_equals = kept == left || low == high;
+    left = kept;
+    if (many_equals) break;
   }
-  std::nth_element(room.begin(), room.begin() + k, room.end());
-  return index_of<T>(room[size_t(k)]);
+  const auto nth = room.begin() + before;
+  std::nth_element(room.begin(), nth, room.begin() + left);
+  const Key<T> key = *nth;
+  // Of equals, as many as are left when those that are less are taken away come before it.
+  int64_t equals = std::count(room.begin(), nth, key);
+  for (int64_t at = 0;; ++at)
+    if (order_key(x[at]) == key && equals-- == 0) return at;
 }
 
 template <class F>
@@ -149,7 +200,7 @@ template <class F>
 void pick(const Tensor& self, int64_t dim, Tensor& values, Tensor& indices, F&& rank) {
   const int64_t d = wrap_dim(dim, self.dim());
   visit_ordered(self.dtype(), [&]<class T>() {
-    std::vector<Rank<T>> room;
+    std::vector<Key<T>> room;
     for_lines<T>(self, d, [&](const T* x, int64_t n, int64_t line) {
       const int64_t at = select_nth(x, n, rank(x, n), room);
       values.data<T>()[line] = x[at];
@@ -195,8 +246,12 @@ void topk(Tensor& self, int64_t k, int64_t dim, bool largest, bool, Tensor& valu
   visit_ordered(self.dtype(), [&]<class T>() {
     std::vector<Rank<T>> room;
     for_lines<T>(self, d, [&](const T* from, int64_t n, int64_t line) {
-      select_least(from, n, k, largest, room);
-      std::sort(room.begin(), room.begin() + k);
+      if (k <= kFew) {
+        select_few(from, n, k, largest, room);
+      } else {
+        select_least(from, n, k, largest, room);
+        std::sort(room.begin(), room.begin() + k);
+      }
       for (int64_t i = 0; i < k; ++i) {
         const int64_t at = index_of<T>(room[size_t(i)]);
         v->data<T>()[line * k + i] = from[at];

@@ -57,13 +57,30 @@ struct TruthPolicy {
   void inner(const bool* p, int64_t n, int64_t& acc) const {
     if (kind != Count && acc > 0) return;  // decided
     const auto* bytes = reinterpret_cast<const uint8_t*>(p);
-    int64_t set = 0;
-    for (int64_t i = 0; i < n; ++i) set += bytes[i] != 0;
+    constexpr int64_t kBlock = 128;  // counted in bytes, side by side
+    int64_t set = 0, i = 0;
+    while (i + kBlock <= n) {
+      uint8_t counts[kBlock] = {};
+      const int64_t end = std::min(n - kBlock, i + 254 * kBlock);
+      for (; i <= end; i += kBlock)
+        for (int64_t k = 0; k < kBlock; ++k) counts[k] = uint8_t(counts[k] + (bytes[i + k] != 0));
+      for (int64_t k = 0; k < kBlock; ++k) set += counts[k];
+    }
+    for (; i < n; ++i) set += bytes[i] != 0;
     acc += kind == All ? n - set : set;
   }
   void outer(const bool* p, int64_t rows, int64_t step, int64_t columns, int64_t* accs) const {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c) accs[c] += p[r * step + c] != (kind == All);
+    constexpr int64_t kRows = 255;  // what a byte counts
+    const auto* bytes = reinterpret_cast<const uint8_t*>(p);
+    const uint8_t unwanted = kind == All;
+    uint8_t counts[kReduceColumns];
+    for (int64_t first = 0; first < rows; first += kRows) {
+      std::fill_n(counts, columns, uint8_t(0));
+      const int64_t end = std::min(rows, first + kRows);
+      for (int64_t r = first; r < end; ++r)
+        for (int64_t c = 0; c < columns; ++c) counts[c] = uint8_t(counts[c] + (bytes[r * step + c] != unwanted));
+      for (int64_t c = 0; c < columns; ++c) accs[c] += counts[c];
+    }
   }
   void merge(int64_t& acc, int64_t other) const { acc += other; }
   void store(int64_t n, char* out) const {

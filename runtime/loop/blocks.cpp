@@ -12,7 +12,8 @@ namespace vivace {
 namespace {
 
 constexpr int64_t kBlockBytes = 8192;  // of one buffer: those of a binary loop fit 32 KiB
-constexpr int64_t kShortRun = 64;      // rows shorter than this are gathered together
+constexpr int64_t kShortRun = 64;      // rows shorter than this are gathered together,
+constexpr int64_t kMediumRun = 512;    // and those whose operands need a buffer anyway
 constexpr int64_t kGrain = 32768;      // elements that are worth a thread
 
 template <class T>
@@ -20,6 +21,8 @@ void gather_run(char* to, const char* from, int64_t stride, int64_t n) {
   T* out = reinterpret_cast<T*>(to);
   if (stride == 0) {
     move_loops().fill(to, from, sizeof(T), n * int64_t(sizeof(T)));
+  } else if (stride == int64_t(sizeof(T))) {
+    std::memcpy(to, from, size_t(n) * sizeof(T));
   } else {
     for (int64_t i = 0; i < n; ++i) out[i] = *reinterpret_cast<const T*>(from + i * stride);
   }
@@ -27,6 +30,7 @@ void gather_run(char* to, const char* from, int64_t stride, int64_t n) {
 template <class T>
 void scatter_run(char* to, const char* from, int64_t stride, int64_t n) {
   const T* in = reinterpret_cast<const T*>(from);
+  if (stride == int64_t(sizeof(T))) return void(std::memcpy(to, from, size_t(n) * sizeof(T)));
   for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = in[i];
 }
 
@@ -62,7 +66,7 @@ class Walk {
     }
     raw_ = memory;
     block_ = kBlockBytes / widest;
-    gathers_rows_ = b_.ndim > 1 && b_.sizes[0] < kShortRun;
+    gathers_rows_ = b_.ndim > 1 && b_.sizes[0] < (needs_buffers() ? kMediumRun : kShortRun);
     int64_t rest = begin;
     for (int d = 0; d < b_.ndim; ++d) {
       index_[d] = rest % b_.sizes[d];
@@ -89,6 +93,15 @@ class Walk {
   }
 
  private:
+  /// Whether rows go through buffers, other than those that lie in one line.
+  bool needs_buffers() const {
+    for (int k = 0; k < b_.noperands; ++k) {
+      const Route& r = routes_[k];
+      if (r.converts || (!r.line && !r.constant && b_.operands[k].strides[0] != r.size)) return true;
+    }
+    return false;
+  }
+
   /// Whether nothing needs a buffer: then blocks may be as long as a row.
   bool direct() const {
     for (int k = 0; k < b_.noperands; ++k)

@@ -74,3 +74,69 @@ def test_threads_share_a_product(module):
         np.testing.assert_allclose(got.numpy(), a @ b + bias, rtol=0, atol=1e-11)
     finally:
         module.set_num_threads(before)
+
+
+SHAPES = [(4, 2, 4), (5, 7, 3), (8, 16, 48), (9, 31, 49), (130, 33, 100), (16, 64, 17), (200, 5, 4)]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(("m", "k", "n"), SHAPES)
+def test_halves(module, dtype, m, k, n):
+    half = getattr(module, dtype)
+    rng = np.random.default_rng(m * k + n)
+    (a, lefts), (b, rights) = _layouts(rng, m, k), _layouts(rng, k, n)
+    a, b = (module.from_numpy(x).to(half).double() for x in (a, b))
+    added = module.from_numpy(rng.standard_normal((m, n))).to(half)
+    epsilon = module.finfo(half).eps
+    bound = epsilon * (1 + (a.abs() @ b.abs()).numpy())
+    for left, right in itertools.product(lefts.values(), rights.values()):
+        x, y = left(module).to(half), right(module).to(half)
+        assert (np.abs((x @ y).double().numpy() - (a @ b).numpy()) < bound).all()
+        got = module.addmm(added, x, y, beta=0.5, alpha=2).double().numpy()
+        assert (np.abs(got - (2 * (a @ b) + added.double() / 2).numpy()) < 3 * bound).all()
+        got = module.nn.functional.linear(x, y.t(), added[0]).double().numpy()
+        assert (np.abs(got - (a @ b + added[0].double()).numpy()) < 3 * bound).all()
+
+
+def test_halves_that_are_not_finite(module):
+    inf, nan = float("inf"), float("nan")
+    a = module.ones(6, 8).bfloat16()
+    a[0, 0], a[1, 1], a[2, 2], a[2, 3] = inf, nan, inf, -inf
+    got = (a @ module.ones(8, 50).bfloat16())[:, 49].tolist()
+    assert got[0] == inf and all(x != x for x in got[1:3]) and got[3:] == [8.0] * 3
+    assert (module.full((4, 4), 3e38).bfloat16() @ module.full((4, 4), 3e38).bfloat16()).tolist() == [[inf] * 4] * 4
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("n", [1, 3, 600, 2001])
+def test_dot_of_halves(module, dtype, n):
+    x = module.from_numpy(np.random.default_rng(n).standard_normal(2 * n)).to(getattr(module, dtype))
+    want = (x[:n].double() * x[::2].double()).sum().item()
+    assert abs(x[:n].dot(x[::2]).item() - want) < 0.01 * (1 + n**0.5)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize(("m", "k", "n"), [*SHAPES, (1, 300, 70), (70, 300, 1)])
+def test_integers(module, dtype, m, k, n):
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(m * k + n)
+    a, b, c = (rng.integers(info.min, info.max, s, dtype, endpoint=True) for s in ((m, k), (k, n), (m, n)))
+    with np.errstate(over="ignore"):
+        want, scaled = a @ b, (a @ b) * np.array(3, dtype) + c * np.array(2, dtype)
+    lefts = [module.tensor(a), module.tensor(a.T.copy()).t(), module.tensor(a.repeat(2, 1))[:, ::2]]
+    rights = [module.tensor(b), module.tensor(b.T.copy()).t(), module.tensor(b.repeat(2, 1))[:, ::2]]
+    for x, y in itertools.product(lefts, rights):
+        np.testing.assert_array_equal((x @ y).numpy(), want)
+        np.testing.assert_array_equal(module.addmm(module.tensor(c), x, y, beta=2, alpha=3).numpy(), scaled)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 5, 70, 600])
+def test_one_column(module, dtype, n):
+    """A vector and a bias, for both orders of the matrix."""
+    rng = np.random.default_rng(n)
+    a, x, bias = (rng.standard_normal(s).astype(dtype) for s in ((n, 90), (90, 1), 1))
+    for left in (module.tensor(a), module.tensor(a.T.copy()).t()):
+        np.testing.assert_allclose((left @ module.tensor(x)).numpy(), a @ x, rtol=1e-4, atol=1e-4)
+        got = module.nn.functional.linear(left, module.tensor(x.T.copy()), module.tensor(bias))
+        np.testing.assert_allclose(got.numpy(), a @ x + bias, rtol=1e-4, atol=1e-4)

@@ -18,3 +18,12 @@ def test_cat(module, dim):
 def test_stack(module, dim):
     parts = np.random.default_rng(1).standard_normal((3, 4, 5))
     np.testing.assert_array_equal(module.stack([module.tensor(p) for p in parts], dim).numpy(), np.stack(parts, dim))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_stack_of_single_elements(module, dtype, count):
+    arrays = [(np.arange(3000) % (k + 2)).astype(dtype).reshape(60, 50) for k in range(count)]
+    tensors = [module.tensor(a) for a in arrays]
+    np.testing.assert_array_equal(module.stack(tensors, 2).numpy(), np.stack(arrays, 2))
+    np.testing.assert_array_equal(module.cat(tensors, 1).numpy(), np.concatenate(arrays, 1))
