@@ -145,15 +145,20 @@ def _reduce_tensor(t):
 
 
 def _storage_type(module, name):
-    if module == "torch" and name in _STORAGE_DTYPES:
+    if module in ("torch", "torch.cuda") and name in _STORAGE_DTYPES:
         return _TYPED[_STORAGE_DTYPES[name]]
     return _UNTYPED if (module, name) == ("torch.storage", "UntypedStorage") else None
 
 
 def _persistent_load(get_storage, pid):
-    kind, storage_type, key, location, numel = pid
+    kind, storage_type, *rest = pid
+    if kind == "module":  # an old file has the source of a module's class beside it
+        return storage_type
     if kind != "storage" or not isinstance(storage_type, _StorageType):
         raise pickle.UnpicklingError(f"load: unknown persistent id of kind {kind!r}")
+    key, location, numel, *part = rest
+    if any(part):
+        raise pickle.UnpicklingError("load: vivace does not read storages that are parts of others")
     storage = get_storage(key, location, numel * storage_type.dtype.itemsize)
     return storage if storage_type is _UNTYPED else TypedStorage(wrap_storage=storage, dtype=storage_type.dtype)
 
@@ -218,8 +223,8 @@ class SafeReader(pickle._Unpickler):
 
     dispatch = dict(pickle._Unpickler.dispatch)
 
-    def __init__(self, file, get_storage):
-        super().__init__(file)
+    def __init__(self, file, get_storage, **options):
+        super().__init__(file, **options)
         self._get_storage = get_storage
 
     def persistent_load(self, pid):

@@ -6,16 +6,20 @@ wrote.
 """
 
 import contextlib
+import functools
 import io
 import os
 import pickle
 import sys
 import threading
 import zipfile
+from collections.abc import Callable
 
-from vivace import _C
+from vivace import _C, _old_checkpoint
 from vivace._pickle import Reader, SafeReader, Writer, _get_layout, allowed, public_name  # noqa: F401
 from vivace.storage import UntypedStorage
+
+MAP_LOCATION = Callable[[UntypedStorage, str], UntypedStorage] | _C.device | str | dict | None
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
 
@@ -25,16 +29,16 @@ _ALIGNMENT = 64  # of records, so that files can be mapped into memory
 
 def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True):
     """Writes an object, with all tensors in it, to a file."""
-    if not _use_new_zipfile_serialization:
-        raise NotImplementedError(
-            "vivace does not write the old format of torch.save (_use_new_zipfile_serialization=False)"
-        )
-    pickled = io.BytesIO()
-    writer = Writer(pickled, pickle_protocol)
-    writer.dump(obj)
     is_path = isinstance(f, (str, os.PathLike))
     if is_path and not os.path.isdir(os.path.dirname(os.path.abspath(f))):
         raise RuntimeError(f"save: parent directory {os.path.dirname(os.fspath(f))} does not exist.")
+    if not _use_new_zipfile_serialization:
+        with open(f, "wb") if is_path else contextlib.nullcontext(f) as file:
+            _old_checkpoint.save(obj, file, pickle_protocol)
+        return
+    pickled = io.BytesIO()
+    writer = Writer(pickled, pickle_protocol)
+    writer.dump(obj)
     top = os.path.splitext(os.path.basename(os.fspath(f)))[0] if is_path else "archive"
     with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
         _write_record(archive, f"{top}/data.pkl", pickled.getvalue())
@@ -65,6 +69,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     function of a storage and the name of its device. The environment may set TORCH_FORCE_WEIGHTS_ONLY_LOAD, or
     TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD for calls that do not give weights_only.
     """
+    pickle_load_args.setdefault("encoding", "utf-8")
     weights_only = _is_weights_only(weights_only, pickle_module)
     if weights_only and pickle_module is not None:
         raise RuntimeError("load: weights_only=True takes no pickle_module")
@@ -89,40 +94,41 @@ def _is_weights_only(given, pickle_module):
 
 
 def _load(file, map_location, weights_only, pickle_load_args):
+    begin = file.tell()
+    kind = SafeReader if weights_only else Reader
+    reader = functools.partial(kind, **pickle_load_args)
+    _loading.where.append(map_location)
     try:
-        archive = zipfile.ZipFile(file)
-    except zipfile.BadZipFile:
-        if file.seek(0, os.SEEK_END) == 0:
-            raise EOFError("load: the file is empty") from None
-        raise RuntimeError(
-            "load: this is no zip archive; vivace does not read the format of PyTorch before 1.6"
-        ) from None
-    with archive:
-        pickles = [n for n in archive.namelist() if n.endswith("/data.pkl") and n.count("/") == 1]
-        if len(pickles) != 1:
-            raise RuntimeError("load: the archive is no checkpoint of torch.save (it has no data.pkl)")
-        top = pickles[0].removesuffix("data.pkl")
-        order = archive.read(top + "byteorder") if top + "byteorder" in archive.namelist() else b"little"
-        if order != sys.byteorder.encode():
-            raise RuntimeError(f"load: the file was written on a {order.decode()}-endian machine")
-        storages = _Storages(archive, top + "data/", map_location)
-        _loading.where.append(map_location)
         try:
-            if weights_only:
-                return _load_safely(archive.open(pickles[0]), storages)
-            return Reader(archive.open(pickles[0]), storages.get, **pickle_load_args).load()
-        finally:
-            _loading.where.pop()
-
-
-def _load_safely(file, storages):
-    try:
-        return SafeReader(file, storages.get).load()
+            archive = zipfile.ZipFile(file)
+        except zipfile.BadZipFile:
+            if file.seek(0, os.SEEK_END) == 0:
+                raise EOFError("load: the file is empty") from None
+            file.seek(begin)
+            return _old_checkpoint.load(file, functools.partial(_place, map_location), reader)
+        with archive:
+            return _load_archive(archive, map_location, reader)
     except pickle.UnpicklingError as error:
+        if not weights_only:
+            raise
         raise pickle.UnpicklingError(
             f"Weights only load failed. {error}\nIf the file comes from a source that you trust, allow the class with "
             "`torch.serialization.add_safe_globals([...])`, or load with `weights_only=False`, which lets it run code."
         ) from None
+    finally:
+        _loading.where.pop()
+
+
+def _load_archive(archive, map_location, reader):
+    pickles = [n for n in archive.namelist() if n.endswith("/data.pkl") and n.count("/") == 1]
+    if len(pickles) != 1:
+        raise RuntimeError("load: the archive is no checkpoint of torch.save (it has no data.pkl)")
+    top = pickles[0].removesuffix("data.pkl")
+    order = archive.read(top + "byteorder") if top + "byteorder" in archive.namelist() else b"little"
+    if order != sys.byteorder.encode():
+        raise RuntimeError(f"load: the file was written on a {order.decode()}-endian machine")
+    storages = _Storages(archive, top + "data/", map_location)
+    return reader(archive.open(pickles[0]), storages.get).load()
 
 
 class _Loading(threading.local):
@@ -163,28 +169,29 @@ class _Storages:
             with self.archive.open(f"{self.prefix}{key}") as record:
                 if record.readinto(memoryview(storage)) != nbytes:
                     raise RuntimeError(f"load: storage {key} is shorter than the {nbytes} bytes that its tensors need")
-            self.loaded[key] = self._place(storage, location)
+            self.loaded[key] = _place(self.map_location, storage, location)
         return self.loaded[key]
 
-    def _place(self, storage, location):
-        where = self.map_location
-        if callable(where):
-            placed = where(storage, location)
-            if placed is not None:
-                return placed
-            where = None
-        device = _device_for(location, where)
-        if device.type == "meta":
-            return UntypedStorage(len(storage), device="meta")
-        if device.type == _C._get_privateuse1_backend_name() and _C._backend_is_claimed():
-            data = _C._tensor_over(_C.uint8, storage, 0, (len(storage),), (1,))
-            return data.to(device).untyped_storage()
-        if device.type != "cpu":
-            raise RuntimeError(
-                f"load: the file has tensors on {location!r}, and vivace has the CPU only. "
-                "Use torch.load with map_location=torch.device('cpu')."
-            )
-        return storage
+
+def _place(where, storage, location):
+    """The storage, which was on the device `location`, where map_location `where` says."""
+    if callable(where):
+        placed = where(storage, location)
+        if placed is not None:
+            return placed
+        where = None
+    device = _device_for(location, where)
+    if device.type == "meta":
+        return UntypedStorage(len(storage), device="meta")
+    if device.type == _C._get_privateuse1_backend_name() and _C._backend_is_claimed():
+        data = _C._tensor_over(_C.uint8, storage, 0, (len(storage),), (1,))
+        return data.to(device).untyped_storage()
+    if device.type != "cpu":
+        raise RuntimeError(
+            f"load: the file has tensors on {location!r}, and vivace has the CPU only. "
+            "Use torch.load with map_location=torch.device('cpu')."
+        )
+    return storage
 
 
 def add_safe_globals(safe_globals):

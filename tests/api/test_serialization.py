@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 CHECKPOINT = Path(__file__).parents[1] / "data" / "checkpoint.pt"
+OLD_CHECKPOINT = CHECKPOINT.with_name("checkpoint_old.pt")  # in the format before 1.6
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16")
 DTYPES += ("float32", "float64", "complex64", "complex128")
 
@@ -125,6 +126,48 @@ def test_reads_a_file_of_pytorch(module: Any) -> None:
     assert state["half"].dtype == module.bfloat16
     assert state["index"].tolist() == [0, 2, 4]
     assert state["nested"] == {"epoch": 3, "name": "x", "shape": module.Size([2, 3])}
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_reads_an_old_file_of_pytorch(module: Any, weights_only: bool) -> None:
+    state = module.load(OLD_CHECKPOINT, weights_only=weights_only)
+    assert list(state) == ["weight", "half", "index", "nested", "tail"]
+    assert state["weight"].tolist() == [[0.0, 0.5, 1.0], [1.5, 2.0, 2.5]] and state["weight"].requires_grad
+    assert state["half"].dtype == module.bfloat16 and state["half"].tolist() == [1, 2.5]
+    assert state["index"].tolist() == [0, 2, 4] and state["tail"].tolist() == [5, 6, 7, 8, 9]
+    state["tail"].fill_(0)
+    assert state["index"].as_strided((6,), (1,)).tolist() == [0, 1, 2, 3, 4, 0]  # one storage
+    assert state["nested"] == {"epoch": 3, "name": "x", "shape": module.Size([2, 3])}
+    assert module.load(OLD_CHECKPOINT, map_location="meta")["weight"].is_meta
+
+
+def test_old_format_round_trip(module: Any, tmp_path: Path) -> None:
+    t = module.arange(4.0)
+    obj = {"a": t, "b": t[2:], "c": module.ones(2, dtype=module.int16), "d": module.empty(0), "e": "text"}
+    file = io.BytesIO()
+    for target in (tmp_path / "old.pt", file):
+        module.save(obj, target, _use_new_zipfile_serialization=False)
+    file.seek(0)
+    for back in (module.load(tmp_path / "old.pt"), module.load(file)):
+        assert back["e"] == "text" and [back[key].tolist() for key in "abcd"] == [[0, 1, 2, 3], [2, 3], [1, 1], []]
+        assert back["a"].untyped_storage().data_ptr() == back["b"].untyped_storage().data_ptr()
+
+
+def test_old_format_runs_no_code_and_notices_an_early_end(module: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    file = io.BytesIO()
+    module.save([print, module.ones(2)], file, _use_new_zipfile_serialization=False)
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        module.load(io.BytesIO(file.getvalue()))
+    assert capsys.readouterr().out == ""
+    with pytest.raises(RuntimeError):
+        module.load(io.BytesIO(file.getvalue()[:-2]), weights_only=False)
+
+
+def test_names_of_storages_on_gpus(module: Any) -> None:
+    """As files have them that PyTorch before 1.11 wrote there."""
+    content = OLD_CHECKPOINT.read_bytes().replace(b"ctorch\nFloatStorage", b"ctorch.cuda\nFloatStorage")
+    assert content != OLD_CHECKPOINT.read_bytes()
+    assert module.load(io.BytesIO(content), map_location="cpu")["weight"].tolist()[1] == [1.5, 2.0, 2.5]
 
 
 def test_pickles_name_what_pytorch_has(module: Any) -> None:

@@ -1,4 +1,4 @@
-"""tests/data/checkpoint.pt and tests/data/checkpoints/: files that PyTorch wrote, those with the losses that follow."""
+"""tests/data/checkpoint*.pt and tests/data/checkpoints/: files that PyTorch wrote, those with the losses that follow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ def main() -> None:
         "nested": {"epoch": 3, "name": "x", "shape": torch.Size([2, 3])},
     }
     torch.save(state, DATA / "checkpoint.pt")
-    print("checkpoint.pt")
+    base = torch.arange(10)
+    old = {**state, "half": torch.tensor([1, 2.5], dtype=torch.bfloat16), "index": base[:6:2], "tail": base[5:]}
+    torch.save(old, DATA / "checkpoint_old.pt", _use_new_zipfile_serialization=False)
+    print("checkpoint.pt checkpoint_old.pt")
     for architecture, optimizer in RECORDED.items():
         training = Training(torch, architecture, optimizer)
         training.take(5)
