@@ -171,6 +171,12 @@ def test_absent_classes_can_be_named(module: Any) -> None:
     assert issubclass(module.jit.ScriptModule, module.nn.Module)
 
 
+@pytest.mark.parametrize("part", ["checkpoint", "device_mesh", "fsdp", "nn", "optim", "rpc", "tensor"])
+def test_parts_of_distributed_can_be_imported(module: Any, part: str) -> None:
+    found = importlib.import_module(f"{module.__name__}.distributed.{part}")
+    assert not isinstance(module.ones(1), found.DTensor if part == "tensor" else getattr(found, "Absent", int))
+
+
 def test_other_devices_are_not_there(module: Any) -> None:
     for device in (module.xpu, module.mps, module.mtia):
         assert not device.is_available() and device.device_count() == 0

@@ -1,4 +1,4 @@
-"""tests/data/checkpoint*.pt and tests/data/checkpoints/: files that PyTorch wrote, those with the losses that follow."""
+"""tests/data/checkpoint*.pt and checkpoints/: files that PyTorch wrote, the latter with the losses that follow."""
 
 from __future__ import annotations
 
