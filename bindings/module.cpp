@@ -27,7 +27,7 @@ Object* install(Object*, Object* args) {
   if (!PyArg_ParseTuple(args, "O!s:install", &PyDict_Type, &target, &name)) return nullptr;
   return guarded([&]() -> Object* {
     auto module_name =
-        Ref<Object>::steal(checked(PyUnicode_FromFormat(std::strcmp(name, "torch") ? "torch.%s" : "%s", name)));
+        Ref<Object>::steal(checked(PyUnicode_FromFormat(std::strcmp(name, "torch") ? "vivace.%s" : "vivace", name)));
     bool known = false;
     for (int i = 0; i < kNumFunctionTables; ++i) {
       if (std::strcmp(kFunctionTables[i].name, name) != 0) continue;

@@ -1,5 +1,6 @@
 // torch.UntypedStorage: the memory that tensors share, as an object. The same storage gives the same object as long as
-// the object lives. What needs no access to memory is written in vivace/storage.py.
+// the object lives, and an object that is watched or has attributes lives as long as the memory.
+// What needs no access to memory is written in vivace/storage.py.
 #include "bindings/exports.h"
 
 #include <structmember.h>
@@ -12,6 +13,7 @@
 #include "bindings/tensor_attributes.h"
 #include "runtime/autograd/grad.h"
 #include "runtime/core/shared_memory.h"
+#include "runtime/core/storage_object.h"
 
 namespace vivace {
 
@@ -44,6 +46,7 @@ Object* new_storage_object(PyTypeObject* type, Storage* owned) {
 
 Object* wrap_storage_object(Storage& s) {
   if (s.python) return Py_NewRef(s.python);
+  if (Object* kept = take_object(s)) return kept;
   retain(&s);
   return new_storage_object(storage_type, &s);
 }
@@ -83,7 +86,17 @@ int storage_clear(Object* self) {
   return 0;
 }
 
+/// Whether the program could tell another object over the same memory from this one.
+bool is_remembered(StorageObject* self) {
+  return Py_TYPE(self) == storage_type && (self->weakrefs || (self->dict && PyDict_GET_SIZE(self->dict) > 0));
+}
+
 void storage_dealloc(Object* self) {
+  if (Storage* s = object_of(self)->storage; s && s->refcount > 1 && is_remembered(object_of(self))) {
+    Py_SET_REFCNT(self, 1);
+    keep_object(*s, self);
+    return;
+  }
   PyObject_GC_UnTrack(self);
   if (object_of(self)->weakrefs) PyObject_ClearWeakRefs(self);
   storage_clear(self);

@@ -7,11 +7,13 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <unordered_map>
 #include <utility>
 
 #include "runtime/core/error.h"
 #include "runtime/core/foreign_memory.h"
 #include "runtime/core/pool.h"
+#include "runtime/core/storage_object.h"
 
 namespace vivace {
 
@@ -33,6 +35,14 @@ constexpr size_t kAlignment = 64;
 constexpr int kLargeClasses = 4 * 36;
 constexpr size_t kLargeCacheCap = size_t(512) << 20;  // bytes kept in large blocks
 constexpr uint8_t kUnpooled = 255;                    // a header alone
+constexpr uint8_t kOwnsObject = 254;                  // so that its end comes by way of this file; see `kept_objects`
+
+/// The objects that storages own, and what the size class of their storages is.
+struct KeptObject {
+  Object* object;
+  uint8_t size_class;
+};
+std::unordered_map<const Storage*, KeptObject> kept_objects;
 
 FreeList large_storages[kLargeClasses];
 size_t large_cached = 0;
@@ -90,8 +100,8 @@ Storage* carve(int size_class, size_t capacity, size_t nbytes) {
 /// Bytes that a storage that may be resized has room for.
 size_t capacity_in_use(const Storage& s) {
   if (s.deleter) return malloc_usable_size(s.data);  // resized before
-  if (s.size_class < kSmallClasses) return kSmallestBlock << s.size_class;
-  return capacity_of(s.size_class);
+  const int c = s.size_class == kOwnsObject ? kept_objects.at(&s).size_class : s.size_class;
+  return c < kSmallClasses ? kSmallestBlock << c : capacity_of(c);
 }
 
 Storage* bare_header(void* data, size_t nbytes) {
@@ -143,7 +153,29 @@ Storage* wrap_storage(void* data, size_t nbytes, Deleter deleter, void* context)
   return s;
 }
 
+void keep_object(Storage& s, Object* object) {
+  kept_objects.emplace(&s, KeptObject{object, s.size_class});
+  s.size_class = kOwnsObject;
+  s.python = nullptr;
+  release(&s);
+}
+
+Object* take_object(Storage& s) {
+  if (s.size_class != kOwnsObject) return nullptr;
+  const auto found = kept_objects.find(&s);
+  const KeptObject kept = found->second;
+  kept_objects.erase(found);
+  s.size_class = kept.size_class;
+  s.python = kept.object;
+  retain(&s);
+  return kept.object;
+}
+
 void free_storage(Storage* s) {
+  if (s->size_class == kOwnsObject) {  // its end is that of the object, unless the program holds it
+    Py_DECREF(take_object(*s));
+    return;
+  }
   if (s->size_class == kUnpooled) {
     if (s->deleter)
       s->deleter(s->context);

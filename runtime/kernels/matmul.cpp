@@ -40,6 +40,15 @@ void check_batches(const char* op, const Tensor& a, const Tensor& b) {
 
 enum class Factors { Integer, Truncated };  // what integers take: PyTorch's batched products truncate the factors
 
+bool can_expand(IntList sizes, IntList result) {
+  if (sizes.size() > result.size()) return false;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t n = sizes[sizes.size() - 1 - i];
+    if (n != 1 && n != result[result.size() - 1 - i]) return false;
+  }
+  return true;
+}
+
 /// The added tensor of addmm and its kin: of the products' dtype, broadcastable to the result.
 void check_added(const char* op, const Tensor& self, const Tensor& a, const Scalar& beta, const Scalar& alpha,
                  IntList result, Factors factors) {
@@ -50,14 +59,8 @@ void check_added(const char* op, const Tensor& self, const Tensor& a, const Scal
     fail(op, ": for integral input tensors, arguments alpha and beta must not be floating point numbers");
   if (is_integral(self.dtype()))
     for (const Scalar& factor : {beta, alpha}) kernels::check_fits(factor, self.dtype());
-  const IntList sizes = self.sizes();
-  bool fits = sizes.size() <= result.size();
-  for (size_t i = 0; fits && i < sizes.size(); ++i) {
-    const int64_t n = sizes[sizes.size() - 1 - i];
-    fits = n == 1 || n == result[result.size() - 1 - i];
-  }
-  if (!fits) [[unlikely]]
-    fail(op, ": The expanded size of the tensor ", result, " must match the existing size ", sizes, " of self");
+  if (!can_expand(self.sizes(), result)) [[unlikely]]
+    fail(op, ": The expanded size of the tensor ", result, " must match the existing size ", self.sizes(), " of self");
 }
 
 }  // namespace
@@ -153,6 +156,9 @@ TensorRef linear(Tensor& input, Tensor& weight, Tensor* bias) {
     fail("linear: bias has dtype ", bias->dtype(), ", but input has dtype ", input.dtype());
   Dims sizes(input.sizes().first(size_t(n - 1)));
   if (weight.dim() == 2) sizes.push(weight.sizes()[0]);
+  if (bias && !can_expand(bias->sizes(), sizes)) [[unlikely]]
+    fail("linear: The expanded size of the tensor ", IntList(sizes), " must match the existing size ", bias->sizes(),
+         " of bias");
   return empty(sizes, input.dtype(), input.device());
 }
 

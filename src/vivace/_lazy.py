@@ -70,7 +70,7 @@ def lazy_function(module, name):
     def call(*args, **kwargs):
         return getattr(importlib.import_module(module), name)(*args, **kwargs)
 
-    call.__name__ = call.__qualname__ = name
+    call.__module__, call.__name__, call.__qualname__ = "vivace", name, name  # pickles find it there
     call.__doc__ = f"See {module}.{name}."
     return call
 

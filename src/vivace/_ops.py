@@ -34,6 +34,12 @@ class OpOverload(_C._OpCall):
         return schemas.of_operator(self._name)
 
     @property
+    def is_view(self):
+        """Whether results are views of an argument, and nothing is written to."""
+        aliased = [a.alias_info for a in self._schema.arguments if a.alias_info is not None]
+        return bool(aliased) and not any(alias.is_write for alias in aliased)
+
+    @property
     def _namespace(self):
         return self.namespace
 

@@ -217,3 +217,29 @@ def test_python_functions_keep_their_names():
     assert torch.einsum.__name__ == "einsum" and torch.einsum.__doc__
     assert pickle.loads(pickle.dumps(torch.einsum)) is torch.einsum
     assert copy.deepcopy(torch.nn.functional.relu) is torch.nn.functional.relu
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["add", "save", "vmap", "einsum", "nn.functional.relu", "nn.functional.linear", "nn.init.uniform_", "linalg.norm"],
+)
+def test_functions_can_be_pickled(name):
+    found = torch
+    for part in name.split("."):
+        found = getattr(found, part)
+    assert found.__module__.partition(".")[0] == "vivace"
+    assert pickle.loads(pickle.dumps(found)) is found
+
+
+def test_modes_see_initialisations():
+    class Skip(overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return kwargs["tensor"] if func in skipped else func(*args, **(kwargs or {}))
+
+    init = torch.nn.init
+    skipped = {init.uniform_, init.normal_, init.constant_, init.kaiming_uniform_}
+    t = torch.full((2, 2), 7.0)
+    with Skip():
+        for call in (init.uniform_, init.normal_, init.kaiming_uniform_, init.xavier_normal_, init.ones_):
+            assert call(t) is t
+    assert t.eq(7).all()

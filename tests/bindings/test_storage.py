@@ -6,6 +6,7 @@ import os
 import pickle
 import weakref
 
+import numpy as np
 import pytest
 
 import vivace as torch
@@ -29,6 +30,46 @@ def test_a_storage_outlives_its_tensor_and_goes_with_its_last_user():
     assert storage.nbytes() == 16 and memoryview(storage)[4:8].cast("f")[0] == 1
     gone = weakref.ref(storage)
     del storage
+    assert gone() is None
+
+
+def test_a_watched_storage_lives_as_long_as_its_memory():
+    ends = []
+    x = torch.arange(4.0)
+    watch = weakref.ref(x.untyped_storage(), lambda _: ends.append("x"))
+    view = x[1:]
+    del x
+    assert ends == [] and watch() is view.untyped_storage() and watch().nbytes() == 16
+    del view
+    assert ends == ["x"] and watch() is None
+    for make in (lambda: torch.ones(3), lambda: torch.ones(10**5), lambda: torch.from_numpy(np.ones(3))):
+        x = make()  # small, large and foreign memory
+        weakref.finalize(x.untyped_storage(), ends.append, "end")
+        del x
+        assert ends.pop() == "end"
+
+
+def test_a_watched_storage_that_the_program_holds_outlives_its_tensors():
+    x = torch.arange(4.0)
+    watch = weakref.ref(x.untyped_storage())
+    held = watch()
+    del x
+    assert watch() is held and held.nbytes() == 16 and torch.tensor([], dtype=torch.float32).set_(held)[3] == 3
+    del held
+    assert watch() is None
+
+
+def test_attributes_of_a_storage_stay_with_its_memory():
+    x = torch.zeros(4)
+    x.untyped_storage().note = "weights"
+    assert x.view(2, 2).untyped_storage().note == "weights"
+    x.resize_(100)  # while the storage owns the object
+    x.resize_(2)
+    assert x.untyped_storage().note == "weights" and x.untyped_storage().nbytes() == 400
+    node = type("Node", (), {})()
+    x.untyped_storage().note = node
+    gone = weakref.ref(node)
+    del node, x
     assert gone() is None
 
 

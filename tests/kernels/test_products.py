@@ -29,6 +29,23 @@ def test_addr_ignores_what_beta_0_multiplies() -> None:
         vivace.addr(vivace.ones(1, dtype=vivace.int64), *[vivace.ones(1, dtype=vivace.int64)] * 2, beta=0.5)
 
 
+@pytest.mark.parametrize("sizes", [(2,), (4,), (0,), (3, 1), (1, 1, 1), (2, 3, 1)])
+def test_linear_refuses_a_bias_that_does_not_fit(sizes: tuple[int, ...]) -> None:
+    x, weight = random(2, 3), random(3, 3)
+    with pytest.raises(RuntimeError, match="expanded size"):
+        vivace.nn.functional.linear(x, weight, vivace.ones(sizes, dtype=x.dtype))
+    if sizes != (1, 1, 1):
+        with pytest.raises(RuntimeError, match="expanded size"):
+            vivace.nn.functional.linear(x[0], weight, vivace.ones(sizes, dtype=x.dtype))
+
+
+@pytest.mark.parametrize("sizes", [(), (1,), (3,), (1, 3), (2, 1), (2, 3)])
+def test_linear_broadcasts_its_bias(sizes: tuple[int, ...]) -> None:
+    x, weight, bias = random(2, 3), random(3, 3), vivace.randn(sizes, dtype=vivace.float64)
+    want = x.detach().numpy() @ weight.detach().numpy().T + bias.detach().numpy()
+    np.testing.assert_allclose(vivace.nn.functional.linear(x, weight, bias).detach().numpy(), want)
+
+
 def test_tensordot_takes_numbers_lists_and_tensors_of_dims() -> None:
     a, b = random(2, 3, 4).detach(), random(3, 4, 5).detach()
     want = np.tensordot(a.numpy(), b.numpy(), 2)

@@ -394,3 +394,9 @@ def test_a_kernel_for_what_python_sees(library):
     with Mode():
         assert f(x)[0] == 100
     assert f(x)[0] == 1
+
+
+def test_operators_say_whether_they_give_views():
+    aten = torch.ops.aten
+    assert aten.view.default.is_view and aten.split.Tensor.is_view and aten.detach.default.is_view
+    assert not (aten.add.Tensor.is_view or aten.add_.Tensor.is_view or aten.add.out.is_view)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from vivace import _C
 from vivace._dispatch.operators import _moments
-from vivace._dispatch.presented import _REDUCTIONS, _aten, _reduction
+from vivace._dispatch.presented import _REDUCTIONS, _aten, _reduction, _transposed
 
 
 def _unseen():
@@ -62,17 +62,32 @@ def _conv(s):
     return _aten().convolution_backward(s.grad, s.input, s.weight, sizes, *options, list(s.needs))
 
 
+def _transposed_conv(s):
+    options = _transposed(s.grad.shape, s.grads, s.weight, s.stride, s.padding, s.dilation, s.groups)
+    return _aten().convolution_backward(s.grad, s.grads, s.weight, None, *options, [*s.needs, False])[:2]
+
+
 def _avg_pool(s):
     n = len(s.kernel_size)
+    options = (s.ceil_mode, s.count_include_pad, s.divisor)
     if n == 1:
-        return NotImplemented
-    options = (s.kernel_size, s.stride, s.padding, s.ceil_mode, s.count_include_pad, s.divisor)
-    return getattr(_aten(), f"avg_pool{n}d_backward")(s.grad, _like_input(s), *options)
+        windows = ([1, *s.kernel_size], [1, *s.stride], [0, *s.padding])
+        return _in_two_dims("avg_pool2d_backward", s, *windows, *options)
+    windows = (s.kernel_size, s.stride, s.padding)
+    return getattr(_aten(), f"avg_pool{n}d_backward")(s.grad, _like_input(s), *windows, *options)
 
 
 def _adaptive_avg_pool(s):
     n = len(s.input_sizes) - 2
-    return getattr(_aten(), f"_adaptive_avg_pool{n}d_backward")(s.grad, _like_input(s)) if n > 1 else NotImplemented
+    if n == 1:
+        return _in_two_dims("_adaptive_avg_pool2d_backward", s)
+    return getattr(_aten(), f"_adaptive_avg_pool{n}d_backward")(s.grad, _like_input(s))
+
+
+def _in_two_dims(name, s, *options):
+    with _unseen():
+        x = _like_input(s).unsqueeze(-2)
+    return getattr(_aten(), name)(s.grad.unsqueeze(-2), x, *options).squeeze(-2)
 
 
 def _nll_loss(s):
@@ -183,6 +198,7 @@ RULES = {
     "mm": _mm,
     "addmm": _addmm,
     "conv": _conv,
+    "conv_input_grad": _transposed_conv,
     "avg_pool": _avg_pool,
     "adaptive_avg_pool": _adaptive_avg_pool,
     "layer_norm": _layer_norm,
@@ -204,6 +220,10 @@ RULES = {
     "mish": _activation("mish"),
     "hardswish": _activation("hardswish"),
     "hardsigmoid": _activation("hardsigmoid"),
+    "hardtanh": _activation("hardtanh", "min_val", "max_val"),
+    "relu6": lambda s: _aten().hardtanh_backward(s.grad, s.self, 0, 6),
+    "leaky_relu": lambda s: _aten().leaky_relu_backward(s.grad, s.self, s.negative_slope, False),
+    "elu": lambda s: _aten().elu_backward(s.grad, s.alpha, 1, 1, False, s.self),
     "softplus": _activation("softplus", "beta", "threshold"),
     "sum.dim_IntList": _sum_dim,
     "mean": _mean,

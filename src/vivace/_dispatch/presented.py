@@ -41,24 +41,85 @@ def _conv(x, weight, bias, stride, padding, dilation, groups):
     return _aten().convolution(x, weight, bias, stride, padding, dilation, False, [0] * len(stride), groups)
 
 
-def _max_pool(x, kernel_size, *options):
-    n = len(kernel_size)
-    return getattr(_aten(), f"max_pool{n}d_with_indices")(x, kernel_size, *options) if n > 1 else NotImplemented
+def _in_two_dims(name, x, *sizes):
+    """A pooling along one dim, which PyTorch does along two: windows have size 1, step 1 and padding 0 in the other."""
+    out = getattr(_aten(), name)(x.unsqueeze(-2), *sizes)
+    return tuple(o.squeeze(-2) for o in out) if isinstance(out, tuple) else out.squeeze(-2)
 
 
-def _avg_pool(x, kernel_size, *options):
+def _max_pool(x, kernel_size, stride, padding, dilation, ceil_mode):
     n = len(kernel_size)
-    return getattr(_aten(), f"avg_pool{n}d")(x, kernel_size, *options) if n > 1 else NotImplemented
+    if n == 1:
+        sizes = ([1, *kernel_size], [1, *stride], [0, *padding], [1, *dilation], ceil_mode)
+        return _in_two_dims("max_pool2d_with_indices", x, *sizes)
+    return getattr(_aten(), f"max_pool{n}d_with_indices")(x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _avg_pool(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor):
+    n = len(kernel_size)
+    if n == 1:
+        sizes = ([1, *kernel_size], [1, *stride], [0, *padding])
+        return _in_two_dims("avg_pool2d", x, *sizes, ceil_mode, count_include_pad, divisor)
+    options = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor)
+    return getattr(_aten(), f"avg_pool{n}d")(x, *options)
 
 
 def _adaptive_avg_pool(x, output_size):
     n = len(output_size)
-    return getattr(_aten(), f"_adaptive_avg_pool{n}d")(x, output_size) if n > 1 else NotImplemented
+    if n == 1:
+        return _in_two_dims("_adaptive_avg_pool2d", x, [1, *output_size])
+    return getattr(_aten(), f"_adaptive_avg_pool{n}d")(x, output_size)
 
 
 def _adaptive_max_pool(x, output_size):
     n = len(output_size)
-    return getattr(_aten(), f"adaptive_max_pool{n}d")(x, output_size) if n > 1 else NotImplemented
+    if n == 1:
+        return _in_two_dims("adaptive_max_pool2d", x, [1, *output_size])
+    return getattr(_aten(), f"adaptive_max_pool{n}d")(x, output_size)
+
+
+def _transposed(output_sizes, x, weight, stride, padding, dilation, groups):
+    """The options of a transposed convolution: output_padding is what the sizes that follow from the others lack."""
+    n = len(stride)
+    sizes = zip(output_sizes[-n:], x.shape[-n:], weight.shape[-n:], stride, padding, dilation, strict=True)
+    extra = [out - ((have - 1) * s - 2 * p + d * (k - 1) + 1) for out, have, k, s, p, d in sizes]
+    return stride, padding, dilation, True, extra, groups
+
+
+def _transposed_conv(x, weight, output_sizes, *options):
+    return _aten().convolution(x, weight, None, *_transposed(output_sizes, x, weight, *options))
+
+
+def _where_other(condition, x, number):
+    other = _aten().scalar_tensor(number, dtype=vivace.result_type(x, number))
+    return _aten().where.self(condition, x, other)
+
+
+def _where_self(condition, number, other):
+    x = _aten().scalar_tensor(number, dtype=vivace.result_type(other, number))
+    return _aten().where.self(condition, x, other)
+
+
+def _narrow(x, dim, start, length):
+    first = start if start >= 0 else start + x.shape[dim]
+    return _aten().slice.Tensor(x, dim, first, first + length)
+
+
+def _chunk(x, chunks, dim=0):
+    size = -(-x.shape[dim] // chunks)
+    if size == 0:
+        return _aten().split_with_sizes(x, [0] * chunks, dim)
+    return _aten().split.Tensor(x, size, dim)
+
+
+def _tensor_split(x, indices, dim=0):
+    ends = [*indices, x.shape[dim]]
+    return [_aten().slice.Tensor(x, dim, begin, end) for begin, end in zip([0, *indices], ends, strict=True)]
+
+
+def _tensor_split_sections(x, sections, dim=0):
+    size, longer = divmod(x.shape[dim], sections)
+    return _tensor_split(x, [i * size + min(i, longer) for i in range(1, sections)], dim)
 
 
 def _layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
@@ -120,10 +181,20 @@ OTHERS = {
     "add.Scalar_Tensor": lambda number, x, **alpha: NotImplemented if alpha else x + number,
     "sub.Scalar_Tensor": lambda number, x, **alpha: NotImplemented if alpha else _aten().rsub.Scalar(x, number),
     "div.Scalar_Tensor": lambda number, x: _aten().reciprocal(x) * number,
+    "rsub.Scalar": lambda x, number, **alpha: _aten().rsub.Scalar(x, number, *alpha.values()),
+    "square": lambda x: _aten().pow.Tensor_Scalar(x, 2),
+    "narrow": _narrow,
+    "chunk": _chunk,
+    "tensor_split.sections": _tensor_split_sections,
+    "tensor_split.indices": _tensor_split,
     "conj": _conj,
     "softmax.int": _softmax,
     "log_softmax.int": _log_softmax,
+    "relu6": lambda x: _aten().hardtanh(x, 0, 6),
+    "where.ScalarOther": _where_other,
+    "where.ScalarSelf": _where_self,
     "conv": _conv,
+    "conv_input_grad": _transposed_conv,
     "max_pool": _max_pool,
     "avg_pool": _avg_pool,
     "adaptive_avg_pool": _adaptive_avg_pool,

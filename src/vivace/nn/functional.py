@@ -24,4 +24,5 @@ from ._functional.pooling import *  # noqa: E402
 
 for _name, _value in list(globals().items()):
     if isinstance(_value, _FunctionType):
+        _value.__module__ = __name__  # where pickles find it
         globals()[_name] = _C.overridable(_value, in_float32=_name in _autocast.names)

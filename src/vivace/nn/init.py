@@ -3,6 +3,7 @@
 import math
 
 import vivace
+from vivace import _C
 
 __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_",
@@ -50,14 +51,23 @@ def _calculate_correct_fan(tensor, mode):
     return fan_in if mode == "fan_in" else fan_out
 
 
+def _overridden(function, tensor, **options):
+    """The call as a mode or a class sees it: with every argument by its name."""
+    return vivace.overrides.handle_torch_function(function, (tensor,), tensor=tensor, **options)
+
+
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     """Uniform in [a, b)."""
+    if _C._has_torch_function_variadic(tensor):
+        return _overridden(uniform_, tensor, a=a, b=b, generator=generator)
     with vivace.no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
     """Normal with the given mean and standard deviation."""
+    if _C._has_torch_function_variadic(tensor):
+        return _overridden(normal_, tensor, mean=mean, std=std, generator=generator)
     with vivace.no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -109,6 +119,8 @@ def _uniform_accepted(tensor, mean, std, a, b, generator):
 
 def constant_(tensor, val):
     """One value everywhere."""
+    if _C._has_torch_function_variadic(tensor):
+        return _overridden(constant_, tensor, val=val)
     with vivace.no_grad():
         return tensor.fill_(val)
 
@@ -174,6 +186,8 @@ def _nothing_to_draw(tensor):
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     """Uniform, its variance kept through rectifiers (He et al., 2015)."""
+    if _C._has_torch_function_variadic(tensor):
+        return _overridden(kaiming_uniform_, tensor, a=a, mode=mode, nonlinearity=nonlinearity, generator=generator)
     if _nothing_to_draw(tensor):
         return tensor
     fan = _calculate_correct_fan(tensor, mode)

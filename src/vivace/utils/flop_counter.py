@@ -92,7 +92,8 @@ def conv_flop(x_shape, w_shape, bias, stride, padding, dilation, transposed, *ar
 def conv_backward_flop(grad, x, weight, *args, out_val=None):
     *_, transposed, _, _, mask = args
     by_input = conv_flop_count(grad.shape, weight.shape, x.shape, not transposed) if mask[0] else 0
-    return by_input + (_conv_weight_flop(grad.shape, x.shape, out_shape=weight.shape) if mask[1] else 0)
+    ends = (x.shape, grad.shape) if transposed else (grad.shape, x.shape)
+    return by_input + (_conv_weight_flop(*ends, out_shape=weight.shape) if mask[1] else 0)
 
 
 @register_flop_formula(aten.conv_input_grad)
