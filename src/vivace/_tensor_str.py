@@ -5,7 +5,7 @@ Values are read as nested lists, summarised where needed; from there on everythi
 
 import math
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from vivace import _C
 
@@ -26,7 +26,7 @@ _PROFILES = {
     "short": _Options(precision=2, edgeitems=2),
     "full": _Options(threshold=math.inf),
 }
-_options = _Options()
+PRINT_OPTS = _Options()
 
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
@@ -36,30 +36,29 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     at both ends; linewidth: characters in a line; profile: "default", "short" or "full"; sci_mode: always (True) or
     never (False) 1.5e+03, or as the values demand (None).
     """
-    global _options
+    options = vars(PRINT_OPTS)
     if profile is not None:
         if profile not in _PROFILES:
             raise ValueError(f"set_printoptions: profile must be one of {', '.join(_PROFILES)}, got {profile!r}")
-        _options = replace(_PROFILES[profile])
+        options.update(vars(_PROFILES[profile]))
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    _options = replace(_options, sci_mode=sci_mode, **{k: v for k, v in given.items() if v is not None})
+    options.update({k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
 
 
 def get_printoptions():
     """The options in force, as a dictionary."""
-    return dict(vars(_options))
+    return dict(vars(PRINT_OPTS))
 
 
 @contextmanager
 def printoptions(**kwargs):
     """set_printoptions for a with block."""
-    global _options
-    saved = _options
-    set_printoptions(**({"sci_mode": saved.sci_mode} | kwargs))
+    saved = get_printoptions()
+    set_printoptions(**({"sci_mode": saved["sci_mode"]} | kwargs))
     try:
         yield
     finally:
-        _options = saved
+        vars(PRINT_OPTS).update(saved)
 
 
 class _Ellipsis:
@@ -79,7 +78,7 @@ def _flatten(values):
 
 def _read(t, summarize):
     """The tensor as nested lists; with `summarize`, long dimensions have only their edges."""
-    edge = _options.edgeitems
+    edge = PRINT_OPTS.edgeitems
     if t.dim() == 0:
         return t.item()
     n = t.size(0)
@@ -112,16 +111,16 @@ class _RealFormatter:
         largest, smallest = max(map(abs, finite)), min(map(abs, finite))
         wide = largest / smallest > 1000 or largest > 1e8
         self.scientific = wide or (not self.whole and smallest < 1e-4)
-        if _options.sci_mode is not None:
-            self.scientific = _options.sci_mode
+        if PRINT_OPTS.sci_mode is not None:
+            self.scientific = PRINT_OPTS.sci_mode
         self.width = max(1, *(len(self._text(v)) for v in finite))
 
     def _text(self, value):
         if self.scientific:
-            return f"{value:.{_options.precision}e}"
+            return f"{value:.{PRINT_OPTS.precision}e}"
         if self.whole:
             return f"{value:.0f}" if math.isinf(value) or math.isnan(value) else f"{value:.0f}."
-        return f"{value:.{_options.precision}f}"
+        return f"{value:.{PRINT_OPTS.precision}f}"
 
     def __call__(self, value):
         return (self._text(value) if self.floating else str(value)).rjust(self.width)
@@ -142,7 +141,7 @@ class _ComplexFormatter:
 
 def _vector(values, indent, formatter):
     # An element takes its own width, a comma and a space.
-    per_line = max(1, (_options.linewidth - indent) // (formatter.width + 2))
+    per_line = max(1, (PRINT_OPTS.linewidth - indent) // (formatter.width + 2))
     texts = [" ..." if v is _ELLIPSIS else formatter(v) for v in values]
     lines = [", ".join(texts[i : i + per_line]) for i in range(0, len(texts), per_line)] or [""]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
@@ -157,10 +156,11 @@ def _nested(values, dim, indent, formatter):
     return "[" + ("," + "\n" * (dim - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
-def _contents(t, indent):
+def _tensor_str(t, indent):
+    """The values alone."""
     if t.numel() == 0:
         return "[]"
-    values = _read(t, t.numel() > _options.threshold)
+    values = _read(t, t.numel() > PRINT_OPTS.threshold)
     if t.dtype.is_complex:
         formatter = _ComplexFormatter(_flatten(values))
     else:
@@ -168,13 +168,13 @@ def _contents(t, indent):
     return _nested(values, t.dim(), indent, formatter)
 
 
-def _with_suffixes(text, suffixes, indent):
+def _add_suffixes(text, suffixes, indent, force_newline=False):
     """Appends `, suffix` for each, on a new line where the last one is full."""
     length = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if length + len(suffix) + 2 > _options.linewidth:
+        if force_newline or length + len(suffix) + 2 > PRINT_OPTS.linewidth:
             text += ",\n" + " " * indent + suffix
-            length = indent + len(suffix)
+            length, force_newline = indent + len(suffix), False
         else:
             text += ", " + suffix
             length += len(suffix) + 2
@@ -192,11 +192,11 @@ def _str(self, *, tensor_contents=None):
         from vivace.utils._python_dispatch import _disable_current_modes
 
         with _disable_current_modes():
-            return _text_of(self, tensor_contents)
-    return _text_of(self, tensor_contents)
+            return _str_intern(self, tensor_contents=tensor_contents)
+    return _str_intern(self, tensor_contents=tensor_contents)
 
 
-def _text_of(self, tensor_contents):
+def _str_intern(self, *, tensor_contents=None):
     if level := _C._vmap_level(self):
         values = repr(_C._vmap_physical(self)).replace("\n", "\n    ")
         return f"BatchedTensor(lvl={level}, bdim=0, value=\n    {values}\n)"
@@ -219,14 +219,14 @@ def _text_of(self, tensor_contents):
         suffixes.append(f"dtype={t.dtype}")
     text = tensor_contents
     if text is None:
-        text = "..." if meta else _contents(t, indent)
+        text = "..." if meta else _tensor_str(t, indent)
     if self.grad_fn is not None:
         suffixes.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
     elif self.requires_grad:
         suffixes.append("requires_grad=True")
     if tangents := _C._tangents(self):
         suffixes.append(f"tangent={tangents[-1][1]!r}")
-    return _with_suffixes(prefix + text, suffixes, indent)
+    return _add_suffixes(prefix + text, suffixes, indent)
 
 
 def _repr(self):

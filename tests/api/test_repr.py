@@ -34,3 +34,21 @@ def test_options_are_restored(module: Any) -> None:
 def test_named_results(module: Any) -> None:
     named = module.tensor([3.0, 1.0]).max(0)
     assert repr(named) == "torch.return_types.max(\nvalues=tensor(3.),\nindices=tensor(0))"
+
+
+def test_options_and_parts_that_packages_use(module: Any) -> None:
+    strings = module._tensor_str
+    assert strings._tensor_str(module.tensor([1.5, 2]), indent=0) == "[1.5000, 2.0000]"
+    assert strings._add_suffixes("Index([0]", ["dim_size=3", "is_sorted=True"], 6, force_newline=False) == (
+        "Index([0], dim_size=3, is_sorted=True)"
+    )
+    assert strings._add_suffixes("f([0]", ["a", "b"], 2, force_newline=True) == "f([0],\n  a, b)"
+    assert strings._str_intern(module.ones(1), tensor_contents="x") == "tensor(x)"
+    before = strings.PRINT_OPTS.precision
+    try:
+        module.set_printoptions(precision=2)
+        assert strings.PRINT_OPTS.precision == 2
+        strings.PRINT_OPTS.precision = 3
+        assert repr(module.tensor(0.5)) == "tensor(0.500)"
+    finally:
+        module.set_printoptions(precision=before)

@@ -363,6 +363,10 @@ OPERATORS = {
     "Tensor self_or_result) -> Tensor": _elu_backward,
     "_conj(Tensor(a) self) -> Tensor(a)": lambda x: x.conj(),
     "lift_fresh(Tensor(a) self) -> Tensor(a)": lambda x: x,
+    "_pin_memory(Tensor self, Device? device=None) -> Tensor": lambda x, device=None: x.pin_memory(device),
+    "_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor": (
+        lambda x, a, b, beta=1, alpha=1: vivace.sparse.addmm(x, a, b, beta=beta, alpha=alpha)
+    ),
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor": lambda x, number, alpha=1: number - x * alpha,
 }
 
