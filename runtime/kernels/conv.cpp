@@ -55,6 +55,26 @@ void visit_conv(DType t, F&& f) {
   });
 }
 
+/// The windows of one group of an image, one after the other: [position][channel][tap].
+template <class T>
+void unfold_windows(const Geometry& g, const T* x, T* to) {
+  for (int64_t z = 0; z < g.out[0]; ++z)
+    for (int64_t y = 0; y < g.out[1]; ++y)
+      for (int64_t v = 0; v < g.out[2]; ++v)
+        for (int64_t c = 0; c < g.in_channels; ++c)
+          for (int64_t i = 0; i < g.kernel[0]; ++i)
+            for (int64_t j = 0; j < g.kernel[1]; ++j) {
+              const int64_t a = z * g.stride[0] + i * g.dilation[0] - g.padding[0],
+                            b = y * g.stride[1] + j * g.dilation[1] - g.padding[1];
+              const bool inside = a >= 0 && a < g.in[0] && b >= 0 && b < g.in[1];
+              const T* line = inside ? x + ((c * g.in[0] + a) * g.in[1] + b) * g.in[2] : nullptr;
+              for (int64_t k = 0; k < g.kernel[2]; ++k) {
+                const int64_t e = v * g.stride[2] + k * g.dilation[2] - g.padding[2];
+                *to++ = inside && e >= 0 && e < g.in[2] ? line[e] : T{};
+              }
+            }
+}
+
 // ---- the three maps on contiguous arrays
 
 template <class T>
@@ -104,7 +124,7 @@ void forward(const Geometry& g, DType dtype, const T* x, const T* w, const T* bi
       for (int64_t group = 0; group < g.groups; ++group)
         sum_planes(layout, planes.get() + group * g.in_channels * layout.channel_step, g.in_channels, offsets,
                    packed.get() + group * g.out_channels * depth, g.out_channels,
-                   bias ? bias + group * g.out_channels : nullptr, grid.end(layout, images), grid,
+                   bias ? bias + group * g.out_channels : nullptr, images, grid,
                    y + i * grid.image_step + group * g.out_channels * size);
     }
   });
@@ -201,8 +221,8 @@ void input_grad(const Geometry& g, DType dtype, const T* dy, const T* w, T* dx) 
       for (int64_t group = 0; group < g.groups; ++group)
         for (const PlaneSums& part : parts)
           sum_planes(layout, planes.get() + group * g.out_channels * layout.channel_step, g.out_channels, part.offsets,
-                     weights(part, group), g.in_channels, static_cast<const T*>(nullptr), part.grid.end(layout, images),
-                     part.grid, dx + i * part.grid.image_step + group * g.in_channels * g.in_size() + part.start);
+                     weights(part, group), g.in_channels, static_cast<const T*>(nullptr), images, part.grid,
+                     dx + i * part.grid.image_step + group * g.in_channels * g.in_size() + part.start);
     }
   });
 }
@@ -214,6 +234,27 @@ bool may_hold_nan(const T* p, int64_t n) {
     return std::isnan(dense::loops<T>().sum(p, n));
   else
     return std::any_of(p, p + n, is_nan<T>);
+}
+
+/// Output positions of the batch up to which the weight's gradient is a product with the unfolded windows: sums over so
+/// few positions would be spent on adding up lanes.
+constexpr int64_t kFewPositions = 64;
+
+template <class T>
+void few_positions_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw) {
+  const int64_t depth = g.in_channels * g.taps, size = g.out_size(), positions = g.batches * size;
+  const auto windows = scratch<T>(positions * depth), grads = scratch<T>(positions * g.out_channels);
+  for (int64_t group = 0; group < g.groups; ++group) {
+    for (int64_t n = 0; n < g.batches; ++n) {
+      unfold_windows(g, x + (n * g.channels + group * g.in_channels) * g.in_size(), windows.get() + n * size * depth);
+      for (int64_t o = 0; o < g.out_channels; ++o)
+        for (int64_t p = 0; p < size; ++p)
+          grads[o * positions + n * size + p] = dy[((n * g.groups + group) * g.out_channels + o) * size + p];
+    }
+    kernels::gemm(dtype, dense_matrix(grads.get(), g.out_channels, positions),
+                  dense_matrix(windows.get(), positions, depth),
+                  dense_matrix(dw + group * g.out_channels * depth, g.out_channels, depth));
+  }
 }
 
 /// Between the lines of the gradient, zeros are multiplied by what stands in the planes there. Where that made NaN of
@@ -236,6 +277,7 @@ void weight_grad(const Geometry& g, DType dtype, const T* dy, const T* x, T* dw,
                     Scalar(1));
     return;
   }
+  if (std::is_floating_point_v<T> && g.batches * size <= kFewPositions) return few_positions_grad(g, dtype, dy, x, dw);
   if (g.is_depthwise()) {
     channel_dots<T>(g, dy, x, dw, by_lines);
     if (!by_lines && may_hold_nan(dw, rows * depth)) weight_grad(g, dtype, dy, x, dw, true);

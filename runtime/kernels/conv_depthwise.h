@@ -17,17 +17,8 @@ struct PlaneSums {
   int64_t packed;  // of the weights in the packed ones
 };
 
-/// Calls f(channel of the batch, buffer of planes, buffer of sums) for all channels, on several threads.
-template <class T, class F>
-void over_channels(const Geometry& g, const PlaneLayout& layout, int64_t n, F&& f) {
-  const int64_t channels = g.batches * g.groups;
-  const int64_t grain = std::max<int64_t>(1, kThreadWork * channels / std::max<int64_t>(1, g.work()));
-  parallel_for(0, channels, grain, [&](int64_t begin, int64_t end) {
-    const auto planes = layout.planes<T>(1);
-    const auto sums = scratch<T>(n + loops_for<T>().width);
-    for (int64_t i = begin; i < end; ++i) f(i, planes.get(), sums.get());
-  });
-}
+/// Channels that go through each step together: what a step has just written is slow to read.
+inline constexpr int64_t kTogether = 4;
 
 /// One channel in and one out per group; `layout` holds one image. `weights`: of each part, the taps of all channels.
 template <class T>
@@ -36,20 +27,38 @@ void sum_channels(const Geometry& g, const PlaneLayout& layout, std::span<const 
   const ConvLoops<T>& loops = loops_for<T>();
   int64_t most = 0;
   for (const PlaneSums& part : parts) most = std::max(most, part.grid.end(layout, 1));
-  over_channels<T>(g, layout, most, [&](int64_t channel, T* planes, T* sums) {
-    const int64_t group = channel % g.groups;
-    layout.fill(planes, from + channel * from_size, 1, 1, 0);
-    for (const PlaneSums& part : parts) {
-      const int64_t taps = int64_t(part.offsets.size()), n = part.grid.end(layout, 1);
-      loops.tile(1, n, planes, 1, 0, part.offsets.data(), taps, weights + part.packed + group * taps,
-                 bias ? bias + group : nullptr, sums, 0);
-      T* target = to + channel * to_size + part.start;
-      const int64_t step = part.grid.step[2];
-      part.grid.each_line(layout, 0, n, [&](int64_t p, int64_t count, int64_t at, auto...) {
-        T* line = target + at;
-        if (step == 1) return loops.copy(1, count, sums + p, 0, line, 0);
-        for (int64_t i = 0; i < count; ++i) line[i * step] = sums[p + i];
-      });
+  const int64_t sums_step = most + loops.width;
+  const auto put = [&](const PlaneSums& part, const T* sums, T* target) {
+    const int64_t step = part.grid.step[2];
+    if (step == 1) {
+      for (int64_t z = 0; z < part.grid.size[0]; ++z)
+        copy_rows(part.grid.size[1], part.grid.size[2], sums + z * layout.size[1] * layout.size[2], layout.size[2],
+                  target + z * part.grid.step[0], part.grid.step[1]);
+      return;
+    }
+    part.grid.each_line(layout, 0, part.grid.end(layout, 1), [&](int64_t p, int64_t count, int64_t at, auto...) {
+      T* line = target + at;
+      for (int64_t i = 0; i < count; ++i) line[i * step] = sums[p + i];
+    });
+  };
+  const int64_t channels = g.batches * g.groups;
+  const int64_t grain = std::max<int64_t>(1, kThreadWork * channels / std::max<int64_t>(1, g.work()));
+  parallel_for(0, channels, grain, [&](int64_t begin, int64_t end) {
+    const auto planes = layout.planes<T>(kTogether);
+    const auto sums = scratch<T>(kTogether * sums_step);
+    for (int64_t first = begin; first < end; first += kTogether) {
+      const int64_t together = std::min(kTogether, end - first);
+      layout.fill(planes.get(), from + first * from_size, 1, together, 0);
+      for (const PlaneSums& part : parts) {
+        const int64_t taps = int64_t(part.offsets.size()), n = part.grid.end(layout, 1);
+        for (int64_t k = 0; k < together; ++k) {
+          const int64_t group = (first + k) % g.groups;
+          loops.tile(1, n, planes.get() + k * layout.channel_step, 1, 0, part.offsets.data(), taps,
+                     weights + part.packed + group * taps, bias ? bias + group : nullptr, sums.get() + k * sums_step, 0);
+        }
+        for (int64_t k = 0; k < together; ++k)
+          put(part, sums.get() + k * sums_step, to + (first + k) * to_size + part.start);
+      }
     }
   });
 }

@@ -10,6 +10,24 @@
 
 namespace vivace::kernels {
 
+/// Rows of n elements, so many elements apart.
+template <class T>
+void copy_rows(int64_t rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t to_step) {
+  if constexpr (std::is_floating_point_v<T>)
+    return dense::conv_loops<T>().copy(int(rows), n, from, from_step, to, to_step);
+  else
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * from_step, n, to + r * to_step);
+}
+
+/// Elements 0, 2, 4, ... of n, and elements 1, 3, 5, ...
+template <class T>
+void split_pairs(int64_t n, const T* from, T* even, T* odd) {
+  if constexpr (std::is_floating_point_v<T>)
+    return dense::conv_loops<T>().split_pairs(n, from, even, odd);
+  else
+    for (int64_t i = 0; i < n; ++i) (i % 2 ? odd : even)[i / 2] = from[i];
+}
+
 /// The layout of padded images: [channel][phase][image][z][y][x]. Coordinate v along a dim with stride s stands in
 /// phase v % s at v / s, so that neighbours in memory are one stride apart. Without a stride the zeros behind a line
 /// are those in front of the next.
@@ -66,17 +84,26 @@ struct PlaneLayout {
   /// Copies what windows read of `n` images of `channels` channels; the padding is there already.
   template <class T>
   void fill(T* planes, const T* source, int64_t n, int64_t channels, int64_t image_step) const {
-    const int64_t z0 = std::max<int64_t>(0, -before[0]), y0 = std::max<int64_t>(0, -before[1]);
+    const int64_t z0 = std::max<int64_t>(0, -before[0]), y0 = std::max<int64_t>(0, -before[1]),
+                  x0 = std::max<int64_t>(0, -before[2]);
+    if (in[2] <= x0 || in[1] <= y0) return;
+    const std::vector<Lane> lanes = stride[2] > 2 ? line_lanes(x0) : std::vector<Lane>();
     for (int64_t i = 0; i < n; ++i)
       for (int64_t c = 0; c < channels; ++c) {
         T* to = planes + c * channel_step + i * plane;
         const T* from = source + i * image_step + c * in[0] * in[1] * in[2];
         for (Place z(z0 + before[0], stride[0]); z.at < in[0] + before[0]; z.next()) {
           if (!is_read[0][size_t(z.phase)]) continue;
+          if (stride[1] == 1 && stride[2] == 1) {
+            copy_rows(in[1] - y0, in[2] - x0, from + ((z.at - before[0]) * in[1] + y0) * in[2] + x0, in[2],
+                      to + z.phase * images * plane + (z.index * size[1] + y0 + before[1]) * size[2] + x0 + before[2],
+                      size[2]);
+            continue;
+          }
           for (Place y(y0 + before[1], stride[1]); y.at < in[1] + before[1]; y.next())
             if (is_read[1][size_t(y.phase)])
-              fill_line(to + (z.phase * stride[1] + y.phase) * stride[2] * images * plane +
-                            (z.index * size[1] + y.index) * size[2],
+              fill_line(lanes, x0, to + (z.phase * stride[1] + y.phase) * stride[2] * images * plane +
+                                   (z.index * size[1] + y.index) * size[2],
                         from + ((z.at - before[0]) * in[1] + y.at - before[1]) * in[2]);
         }
       }
@@ -93,25 +120,32 @@ struct PlaneLayout {
     }
   };
 
+  /// Elements of a line that go to one phase: from `from` on, a stride apart, to `to` on, side by side.
+  struct Lane {
+    int64_t from, to, count;
+  };
+  std::vector<Lane> line_lanes(int64_t x0) const {
+    std::vector<Lane> lanes;
+    Place x(x0 + before[2], stride[2]);
+    for (int64_t first = 0; first < std::min(in[2] - x0, stride[2]); ++first, x.next())
+      if (is_read[2][size_t(x.phase)])
+        lanes.push_back({x0 + first, x.phase * images * plane + x.index, (in[2] - x0 - first + stride[2] - 1) / stride[2]});
+    return lanes;
+  }
+
   /// `to`: where padded coordinate 0 of the line stands.
   template <class T>
-  void fill_line(T* to, const T* line) const {
-    const int64_t x0 = std::max<int64_t>(0, -before[2]), count = in[2] - x0;
-    if (count <= 0) return;
-    if (stride[2] == 1) {
-      std::memcpy(to + x0 + before[2], line + x0, size_t(count) * sizeof(T));
-      return;
+  void fill_line(const std::vector<Lane>& lanes, int64_t x0, T* to, const T* line) const {
+    const int64_t first = x0 + before[2], count = in[2] - x0, phase_step = images * plane;
+    if (stride[2] == 1) return void(std::memcpy(to + first, line + x0, size_t(count) * sizeof(T)));
+    if (stride[2] == 2) {
+      T *even = to + first % 2 * phase_step + first / 2, *odd = to + (first + 1) % 2 * phase_step + (first + 1) / 2;
+      return split_pairs(count, line + x0, even, odd);
     }
-    Place x(x0 + before[2], stride[2]);
-    for (int64_t first = 0; first < std::min(count, stride[2]); ++first, x.next()) {
-      if (!is_read[2][size_t(x.phase)]) continue;
-      T* lane = to + x.phase * images * plane + x.index;
-      const int64_t n = (count - first + stride[2] - 1) / stride[2];
-      if (stride[2] == 2) {  // a constant, of which the compiler makes shuffles
-        for (int64_t i = 0; i < n; ++i) lane[i] = line[x0 + first + 2 * i];
-      } else {
-        for (int64_t i = 0; i < n; ++i) lane[i] = line[x0 + first + i * stride[2]];
-      }
+    for (const Lane& lane : lanes) {
+      T* __restrict out = to + lane.to;
+      const T* __restrict source = line + lane.from;
+      for (int64_t i = 0; i < lane.count; ++i) out[i] = source[i * stride[2]];
     }
   }
 };
@@ -120,6 +154,16 @@ struct PlaneLayout {
 struct Grid {
   int64_t size[3], step[3];
   int64_t image_step, channel_step;
+
+  /// Calls f(first position, count) on the parts of the images' positions that results are at. Rows behind an image's
+  /// last are left out where they are worth it.
+  template <class F>
+  void each_part(const PlaneLayout& from, int64_t images, F&& f) const {
+    constexpr int64_t kWorth = 16;
+    const int64_t one = end(from, 1);
+    if (from.plane - one < kWorth) return f(0, end(from, images));
+    for (int64_t i = 0; i < images; ++i) f(i * from.plane, one);
+  }
 
   /// Behind the last position that goes somewhere.
   int64_t end(const PlaneLayout& from, int64_t images) const {

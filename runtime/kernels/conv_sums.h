@@ -50,7 +50,7 @@ void plain_copy(int rows, int64_t n, const T* from, int64_t from_step, T* to, in
   for (int r = 0; r < rows; ++r) std::copy_n(from + r * from_step, n, to + r * to_step);
 }
 template <class T>
-inline constexpr ConvLoops<T> kPlainLoops = {1, 64, 1, plain_tile<T>, plain_dots<T>, nullptr, nullptr, plain_copy<T>};
+inline constexpr ConvLoops<T> kPlainLoops = {1, 64, 1, plain_tile<T>, plain_dots<T>, nullptr, nullptr, plain_copy<T>, nullptr};
 
 template <class T>
 const ConvLoops<T>& loops_for() {
@@ -158,29 +158,31 @@ void pack(int64_t rows, int64_t channels, const std::vector<int64_t>& taps, cons
   });
 }
 
-/// One group's sums at the first n positions of `planes`, put where `grid` says.
+/// One group's sums over the images of `planes`, put where `grid` says.
 template <class T>
 void sum_planes(const PlaneLayout& layout, const T* planes, int64_t channels, const std::vector<int64_t>& offsets,
-                const T* weights, int64_t rows, const T* bias, int64_t n, const Grid& grid, T* out) {
+                const T* weights, int64_t rows, const T* bias, int64_t images, const Grid& grid, T* out) {
   const ConvLoops<T>& loops = loops_for<T>();
   const int64_t taps = int64_t(offsets.size()), depth = channels * taps;
   const int64_t strip = std::max<int64_t>(1, kWeights / std::max<int64_t>(1, depth * loops.rows)) * loops.rows;
-  const int64_t blocks = (rows + loops.rows - 1) / loops.rows;
+  const int64_t blocks = (rows + loops.rows - 1) / loops.rows, n = grid.end(layout, images);
   const int64_t grain = std::max<int64_t>(1, kThreadWork * blocks / std::max<int64_t>(1, depth * rows * n));
   parallel_for(0, blocks, grain, [&](int64_t first, int64_t last) {
     alignas(64) T tile[kTile + kSlack];
     const int64_t end = std::min(rows, last * loops.rows);
     for (int64_t from = first * loops.rows; from < end; from += strip)
-      for (int64_t p = 0; p < n; p += loops.width) {
-        const int64_t m = std::min<int64_t>(loops.width, n - p);
-        for (int64_t r = from; r < std::min(end, from + strip);) {
-          const int k = block_rows(end - r, loops.rows);
-          loops.tile(k, m, planes + p, channels, layout.channel_step, offsets.data(), taps, weights + r * depth,
-                     bias ? bias + r : nullptr, tile, loops.width);
-          grid.scatter(loops, layout, tile, k, p, m, out + r * grid.channel_step);
-          r += k;
+      grid.each_part(layout, images, [&](int64_t start, int64_t count) {
+        for (int64_t p = start; p < start + count; p += loops.width) {
+          const int64_t m = std::min<int64_t>(loops.width, start + count - p);
+          for (int64_t r = from; r < std::min(end, from + strip);) {
+            const int k = block_rows(end - r, loops.rows);
+            loops.tile(k, m, planes + p, channels, layout.channel_step, offsets.data(), taps, weights + r * depth,
+                       bias ? bias + r : nullptr, tile, loops.width);
+            grid.scatter(loops, layout, tile, k, p, m, out + r * grid.channel_step);
+            r += k;
+          }
         }
-      }
+      });
   });
 }
 

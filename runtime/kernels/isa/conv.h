@@ -31,6 +31,8 @@ struct ConvLoops {
   bool (*give)(int64_t n, const T* best, const Lane<T>* place, int64_t first, int64_t step, T* out, int64_t* index);
   /// to[r][p] = from[r][p]; of `to` nothing else is touched.
   void (*copy)(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t to_step);
+  /// Elements 0, 2, 4, ... of n to `even`, the others to `odd`.
+  void (*split_pairs)(int64_t n, const T* from, T* even, T* odd);
 };
 
 template <class T>

@@ -45,7 +45,9 @@ VIVACE_INLINE void tile_part(const T* in, int64_t channels, int64_t channel_step
 template <class T, int kR, int kV>
 VIVACE_INLINE void tile_rows(int64_t n, const T* in, int64_t channels, int64_t channel_step, const int64_t* offsets,
                              int64_t taps, const T* weights, const T* bias, T* out, int64_t out_step) {
-  constexpr int64_t kStep = kV * lanes<T>, kEnough = kV == 1 ? 1 : kStep - lanes<T> + 1;
+  constexpr int64_t kStep = kV * lanes<T>;
+  // A single row of sums waits for the units, so that vectors it does not need cost nothing.
+  constexpr int64_t kEnough = kV == 1 ? 1 : kR == 1 ? kStep / 2 + 1 : kStep - lanes<T> + 1;
   for (; n >= kEnough; n -= kStep, in += kStep, out += kStep)
     tile_part<T, kR, kV>(in, channels, channel_step, offsets, taps, weights, bias, out, out_step);
   if constexpr (kV > 1)
@@ -123,12 +125,25 @@ bool give(int64_t n, const T* best, const dense::Lane<T>* place, int64_t first, 
 template <class T>
 void copy(int rows, int64_t n, const T* from, int64_t from_step, T* to, int64_t to_step) {
   for (int r = 0; r < rows; ++r, from += from_step, to += to_step)
-    for (int64_t p = 0; p < n; p += lanes<T>) store(to + p, load(from + p), n - p);
+    for (int64_t p = 0; p < n; p += lanes<T>) store(to + p, load(from + p, n - p), n - p);
+}
+
+template <class T>
+void split_pairs(int64_t n, const T* from, T* even, T* odd) {
+  constexpr int kN = lanes<T>;
+  Index<T> first{}, second{};
+  for (int l = 0; l < kN; ++l) first[l] = 2 * l, second[l] = 2 * l + 1;
+  for (int64_t i = 0; i < n; i += 2 * kN, even += kN, odd += kN) {
+    const int64_t left = n - i;
+    const Vec<T> low = load(from + i, left), high = left > kN ? load(from + i + kN, left - kN) : Vec<T>{};
+    store(even, Vec<T>(__builtin_shuffle(low, high, first)), (left + 1) / 2);
+    if (left > 1) store(odd, Vec<T>(__builtin_shuffle(low, high, second)), left / 2);
+  }
 }
 
 template <class T>
 constexpr dense::ConvLoops<T> loops_of() {
-  return {kRows, kVectors * lanes<T>, kDotRows, tile<T>, dots<T>, largest<T>, give<T>, copy<T>};
+  return {kRows, kVectors * lanes<T>, kDotRows, tile<T>, dots<T>, largest<T>, give<T>, copy<T>, split_pairs<T>};
 }
 
 }  // namespace
