@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "generated/kernels/nn/norm.h"
+#include "runtime/kernels/channel_rows.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/layout.h"
 #include "runtime/kernels/norm.h"
@@ -154,29 +155,118 @@ TensorRef group_norm(Tensor& input, int64_t num_groups, Tensor* weight, Tensor* 
 }  // namespace meta
 
 namespace kernels {
+namespace {
+
+/// Brings what was written to `place` into `out`.
+void put(Tensor& out, const TensorRef& place) {
+  if (place.get() != &out) copy_into(out, *place);
+}
+
+void train_rows(const ChannelRows& x, const TensorRef& w, const TensorRef& b, Tensor* running_mean, Tensor* running_var,
+                double momentum, double eps, Tensor& out) {
+  const TensorRef y = x.place_for(out);
+  visit_compute(x.dense->dtype(), "batch_norm", [&]<class T>() {
+    x.each_block([&](int64_t first, int64_t n) {
+      double mean[ChannelRows::kBlock], squares[ChannelRows::kBlock];
+      T scale[ChannelRows::kBlock], shift[ChannelRows::kBlock];
+      x.means<T>(first, n, mean);
+      x.squares<T>(first, n, mean, squares);
+      for (int64_t k = 0; k < n; ++k) {
+        const int64_t c = first + k;
+        scale[k] = T(1 / std::sqrt(squares[k] / double(x.rows) + eps)) * at<T>(w, c, 1);
+        shift[k] = at<T>(b, c, 0) - T(mean[k]) * scale[k];
+        update(running_mean, c, momentum, mean[k]);
+        update(running_var, c, momentum, squares[k] / double(x.rows - 1));
+      }
+      dense::loops<T>().scale_shift_columns(x.dense->data<T>() + first, y->data<T>() + first, x.rows, x.channels, n,
+                                            scale, shift);
+    });
+  });
+  put(out, y);
+}
+
+void eval_rows(const ChannelRows& x, const TensorRef& w, const TensorRef& b, const TensorRef& mean,
+               const TensorRef& var, double eps, Tensor& out) {
+  const TensorRef y = x.place_for(out);
+  visit_compute(x.dense->dtype(), "batch_norm", [&]<class T>() {
+    x.each_block([&](int64_t first, int64_t n) {
+      T scale[ChannelRows::kBlock], shift[ChannelRows::kBlock];
+      for (int64_t k = 0; k < n; ++k) {
+        const int64_t c = first + k;
+        scale[k] = T(1 / std::sqrt(double(at<T>(var, c, 1)) + eps)) * at<T>(w, c, 1);
+        shift[k] = at<T>(b, c, 0) - at<T>(mean, c, 0) * scale[k];
+      }
+      dense::loops<T>().scale_shift_columns(x.dense->data<T>() + first, y->data<T>() + first, x.rows, x.channels, n,
+                                            scale, shift);
+    });
+  });
+  put(out, y);
+}
+
+/// As batch_norm_grad has it for each channel.
+void grad_rows(const ChannelRows& x, Tensor& dy, const TensorRef& w, const TensorRef& fixed_mean,
+               const TensorRef& fixed_var, double eps, const TensorRef& x_grad, const TensorRef& w_grad,
+               const TensorRef& b_grad) {
+  const TensorRef dx = x_grad ? x.place_for(*x_grad) : TensorRef();
+  visit_compute(x.dense->dtype(), "batch_norm", [&]<class T>() {
+    const auto& loops = dense::loops<T>();
+    x.each_block([&](int64_t first, int64_t n) {
+      constexpr int64_t kBlock = ChannelRows::kBlock;
+      const T *from = x.dense->data<T>() + first, *g = dy.data<T>() + first;
+      double mean[kBlock], squares[kBlock], sums[kBlock] = {}, products[kBlock] = {};
+      T center[kBlock], scale[kBlock], slope[kBlock], offset[kBlock];
+      if (!fixed_mean) x.means<T>(first, n, mean);
+      for (int64_t k = 0; fixed_mean && k < n; ++k) mean[k] = double(at<T>(fixed_mean, first + k, 0));
+      if (!fixed_var) x.squares<T>(first, n, mean, squares);
+      std::copy_n(mean, n, center);
+      loops.column_sums(g, x.rows, x.channels, n, sums);
+      loops.column_products(g, from, x.rows, x.channels, n, center, products);
+      const double count = double(x.rows);
+      for (int64_t k = 0; k < n; ++k) {
+        const int64_t c = first + k;
+        const double v = fixed_var ? double(at<T>(fixed_var, c, 1)) : squares[k] / count;
+        const double rstd = 1 / std::sqrt(v + eps), s = rstd * double(at<T>(w, c, 1));
+        if (w_grad) w_grad->data<T>()[c] = T(products[k] * rstd);
+        if (b_grad) b_grad->data<T>()[c] = T(sums[k]);
+        const double by_x = fixed_mean ? 0 : -s * rstd * rstd * products[k] / count;
+        scale[k] = T(s);
+        slope[k] = T(by_x);
+        offset[k] = T(fixed_mean ? 0 : -s * sums[k] / count - by_x * mean[k]);
+      }
+      if (dx) loops.combine_columns(g, from, dx->data<T>() + first, x.rows, x.channels, n, scale, slope, offset);
+    });
+  });
+  if (dx) put(*x_grad, dx);
+}
+
+}  // namespace
 
 void batch_norm_train(Tensor& input, Tensor* weight, Tensor* bias, Tensor* running_mean, Tensor* running_var,
                       double momentum, double eps, Tensor& out) {
   if (input.numel() == 0) return;
   const DType compute = compute_of(input.dtype());
-  const Channels x(input, compute);
-  ChannelsOut y(out, x);
   TensorRef w = dense_in(weight, compute), b = dense_in(bias, compute);
-  visit_compute(compute, "batch_norm", [&]<class T>() {
-    parallel_for(0, x.channels, kGrain / x.per_channel() + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) {
-        const double mean = channel_mean<T>(x, c), squares = channel_squares<T>(x, c, mean),
-                     count = double(x.per_channel());
-        const T scale = T(1 / std::sqrt(squares / count + eps)) * at<T>(w, c, 1),
-                shift = at<T>(b, c, 0) - T(mean) * scale;
-        for (int64_t n = 0; n < x.batches; ++n)
-          dense::loops<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
-        update(running_mean, c, momentum, mean);
-        update(running_var, c, momentum, squares / (count - 1));
-      }
+  if (const auto rows = ChannelRows::of(input, compute)) {
+    train_rows(*rows, w, b, running_mean, running_var, momentum, eps, out);
+  } else {
+    const Channels x(input, compute);
+    ChannelsOut y(out, x);
+    visit_compute(compute, "batch_norm", [&]<class T>() {
+      parallel_for(0, x.channels, kGrain / x.per_channel() + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t c = begin; c < end; ++c) {
+          const double mean = channel_mean<T>(x, c), squares = channel_squares<T>(x, c, mean),
+                       count = double(x.per_channel());
+          const T scale = T(1 / std::sqrt(squares / count + eps)) * at<T>(w, c, 1),
+                  shift = at<T>(b, c, 0) - T(mean) * scale;
+          for (int64_t n = 0; n < x.batches; ++n)
+            dense::loops<T>().scale_shift(x.row<T>(n, c), y.row<T>(n, c), x.size, scale, shift);
+          update(running_mean, c, momentum, mean);
+          update(running_var, c, momentum, squares / (count - 1));
+        }
+      });
     });
-  });
-  y.finish();
+    y.finish();
+  }
   if (running_mean) bump_version(*running_mean);
   if (running_var) bump_version(*running_var);
 }
@@ -185,10 +275,11 @@ void batch_norm_eval(Tensor& input, Tensor* weight, Tensor* bias, Tensor& runnin
                      Tensor& out) {
   if (input.numel() == 0) return;
   const DType compute = compute_of(input.dtype());
-  const Channels x(input, compute);
-  ChannelsOut y(out, x);
   TensorRef w = dense_in(weight, compute), b = dense_in(bias, compute), mean = dense_in(&running_mean, compute),
             var = dense_in(&running_var, compute);
+  if (const auto rows = ChannelRows::of(input, compute)) return eval_rows(*rows, w, b, mean, var, eps, out);
+  const Channels x(input, compute);
+  ChannelsOut y(out, x);
   visit_compute(compute, "batch_norm", [&]<class T>() {
     parallel_for(0, x.channels, kGrain / x.per_channel() + 1, [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
@@ -211,10 +302,14 @@ std::tuple<TensorRef, TensorRef, TensorRef> batch_norm_grad(Tensor& g, Tensor& i
   if (needs & 2) fill_into(*(w_grad = empty({channels}, compute)), Scalar(0));
   if (needs & 4) fill_into(*(b_grad = empty({channels}, compute)), Scalar(0));
   if (input.numel() == 0) return {x_grad, w_grad, b_grad};
+  TensorRef w = dense_in(weight, compute), fixed_mean = dense_in(mean, compute), fixed_var = dense_in(var, compute);
+  if (const auto rows = ChannelRows::of(input, compute)) {
+    grad_rows(*rows, *rows->aligned(g), w, fixed_mean, fixed_var, eps, x_grad, w_grad, b_grad);
+    return {std::move(x_grad), std::move(w_grad), std::move(b_grad)};
+  }
   const Channels x(input, compute), dy(g, compute);
   std::optional<ChannelsOut> dx;
   if (x_grad) dx.emplace(*x_grad, x);
-  TensorRef w = dense_in(weight, compute), fixed_mean = dense_in(mean, compute), fixed_var = dense_in(var, compute);
   visit_compute(compute, "batch_norm", [&]<class T>() {
     const auto& loops = dense::loops<T>();
     parallel_for(0, channels, kGrain / x.per_channel() + 1, [&](int64_t begin, int64_t end) {

@@ -54,7 +54,8 @@ void sum_channels(const Geometry& g, const PlaneLayout& layout, std::span<const 
         for (int64_t k = 0; k < together; ++k) {
           const int64_t group = (first + k) % g.groups;
           loops.tile(1, n, planes.get() + k * layout.channel_step, 1, 0, part.offsets.data(), taps,
-                     weights + part.packed + group * taps, bias ? bias + group : nullptr, sums.get() + k * sums_step, 0);
+                     weights + part.packed + group * taps, bias ? bias + group : nullptr, sums.get() + k * sums_step,
+                     0);
         }
         for (int64_t k = 0; k < together; ++k)
           put(part, sums.get() + k * sums_step, to + (first + k) * to_size + part.start);

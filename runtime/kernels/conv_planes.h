@@ -102,8 +102,9 @@ struct PlaneLayout {
           }
           for (Place y(y0 + before[1], stride[1]); y.at < in[1] + before[1]; y.next())
             if (is_read[1][size_t(y.phase)])
-              fill_line(lanes, x0, to + (z.phase * stride[1] + y.phase) * stride[2] * images * plane +
-                                   (z.index * size[1] + y.index) * size[2],
+              fill_line(lanes, x0,
+                        to + (z.phase * stride[1] + y.phase) * stride[2] * images * plane +
+                            (z.index * size[1] + y.index) * size[2],
                         from + ((z.at - before[0]) * in[1] + y.at - before[1]) * in[2]);
         }
       }
@@ -129,7 +130,8 @@ struct PlaneLayout {
     Place x(x0 + before[2], stride[2]);
     for (int64_t first = 0; first < std::min(in[2] - x0, stride[2]); ++first, x.next())
       if (is_read[2][size_t(x.phase)])
-        lanes.push_back({x0 + first, x.phase * images * plane + x.index, (in[2] - x0 - first + stride[2] - 1) / stride[2]});
+        lanes.push_back(
+            {x0 + first, x.phase * images * plane + x.index, (in[2] - x0 - first + stride[2] - 1) / stride[2]});
     return lanes;
   }
 
@@ -159,9 +161,9 @@ struct Grid {
   /// last are left out where they are worth it.
   template <class F>
   void each_part(const PlaneLayout& from, int64_t images, F&& f) const {
-    constexpr int64_t kWorth = 16;
-    const int64_t one = end(from, 1);
-    if (from.plane - one < kWorth) return f(0, end(from, images));
+    constexpr int64_t kLanes = 16;  // of a vector, more or less
+    const int64_t one = end(from, 1), all = end(from, images);
+    if ((one + kLanes - 1) / kLanes * images * 16 > (all + kLanes - 1) / kLanes * 15) return f(0, all);
     for (int64_t i = 0; i < images; ++i) f(i * from.plane, one);
   }
 

@@ -50,7 +50,8 @@ void plain_copy(int rows, int64_t n, const T* from, int64_t from_step, T* to, in
   for (int r = 0; r < rows; ++r) std::copy_n(from + r * from_step, n, to + r * to_step);
 }
 template <class T>
-inline constexpr ConvLoops<T> kPlainLoops = {1, 64, 1, plain_tile<T>, plain_dots<T>, nullptr, nullptr, plain_copy<T>, nullptr};
+inline constexpr ConvLoops<T> kPlainLoops = {
+    1, 64, 1, plain_tile<T>, plain_dots<T>, nullptr, nullptr, plain_copy<T>, nullptr};
 
 template <class T>
 const ConvLoops<T>& loops_for() {

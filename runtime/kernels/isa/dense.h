@@ -64,6 +64,15 @@ struct DenseLoops {
   void (*combine)(const T* g, const T* x, T* out, int64_t n, T a, T b, T c);
   /// y = x * scale + shift
   void (*scale_shift)(const T* x, T* y, int64_t n, T scale, T shift);
+  /// The five along columns: rows are `step` elements apart. sums[c] += what each row adds to it.
+  void (*column_sums)(const T* x, int64_t rows, int64_t step, int64_t columns, double* sums);
+  void (*column_squares)(const T* x, int64_t rows, int64_t step, int64_t columns, const T* mean, double* sums);
+  void (*column_products)(const T* g, const T* x, int64_t rows, int64_t step, int64_t columns, const T* mean,
+                          double* sums);
+  void (*combine_columns)(const T* g, const T* x, T* out, int64_t rows, int64_t step, int64_t columns, const T* a,
+                          const T* b, const T* c);
+  void (*scale_shift_columns)(const T* x, T* y, int64_t rows, int64_t step, int64_t columns, const T* scale,
+                              const T* shift);
   /// y += x
   void (*accumulate)(const T* x, T* y, int64_t n);
   /// max_square: null without amsgrad.

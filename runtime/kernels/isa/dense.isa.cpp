@@ -282,6 +282,59 @@ void scale_shift(const T* x, T* y, int64_t n, T scale, T shift) {
   map<T>(y, n, [&](int64_t i, int64_t left) { return load(x + i, left) * scale + shift; });
 }
 
+/// sums[c] += term(row * step + c, column, left) over the rows; up to 64 rows are added up in T.
+template <class T, class F>
+VIVACE_INLINE void column_totals(int64_t rows, int64_t step, int64_t columns, double* sums, F term) {
+  constexpr int kN = lanes<T>;
+  for (int64_t c = 0; c < columns; c += 2 * kN) {
+    const int64_t left = columns - c, right = left - kN;
+    for (int64_t first = 0; first < rows; first += 64) {
+      const int64_t end = rows - first < 64 ? rows : first + 64;
+      Vec<T> a{}, b{};
+      for (int64_t r = first; r < end; ++r) {
+        a += term(r * step + c, c, left);
+        if (right > 0) b += term(r * step + c + kN, c + kN, right);
+      }
+      for (int l = 0; l < kN && l < left; ++l) sums[c + l] += double(a[l]);
+      for (int l = 0; l < kN && l < right; ++l) sums[c + kN + l] += double(b[l]);
+    }
+  }
+}
+
+template <class T>
+void column_sums(const T* x, int64_t rows, int64_t step, int64_t columns, double* sums) {
+  column_totals<T>(rows, step, columns, sums, [&](int64_t i, int64_t, int64_t left) { return load(x + i, left); });
+}
+template <class T>
+void column_squares(const T* x, int64_t rows, int64_t step, int64_t columns, const T* mean, double* sums) {
+  column_totals<T>(rows, step, columns, sums, [&](int64_t i, int64_t c, int64_t left) {
+    const Vec<T> d = load(x + i, left) - load(mean + c, left);
+    return d * d;
+  });
+}
+template <class T>
+void column_products(const T* g, const T* x, int64_t rows, int64_t step, int64_t columns, const T* mean, double* sums) {
+  column_totals<T>(rows, step, columns, sums, [&](int64_t i, int64_t c, int64_t left) {
+    return load(g + i, left) * (load(x + i, left) - load(mean + c, left));
+  });
+}
+
+template <class T>
+void combine_columns(const T* g, const T* x, T* out, int64_t rows, int64_t step, int64_t columns, const T* a,
+                     const T* b, const T* c) {
+  for (int64_t r = 0; r < rows; ++r, g += step, x += step, out += step)
+    map<T>(out, columns, [&](int64_t i, int64_t left) {
+      return load(g + i, left) * load(a + i, left) + load(x + i, left) * load(b + i, left) + load(c + i, left);
+    });
+}
+template <class T>
+void scale_shift_columns(const T* x, T* y, int64_t rows, int64_t step, int64_t columns, const T* scale,
+                         const T* shift) {
+  for (int64_t r = 0; r < rows; ++r, x += step, y += step)
+    map<T>(y, columns,
+           [&](int64_t i, int64_t left) { return load(x + i, left) * load(scale + i, left) + load(shift + i, left); });
+}
+
 template <class T>
 void accumulate(const T* x, T* y, int64_t n) {
   map<T>(y, n, [&](int64_t i, int64_t left) { return load(y + i, left) + load(x + i, left); });
@@ -427,6 +480,11 @@ constexpr dense::DenseLoops<T> table() {
           sum_products<T>,
           combine<T>,
           scale_shift<T>,
+          column_sums<T>,
+          column_squares<T>,
+          column_products<T>,
+          combine_columns<T>,
+          scale_shift_columns<T>,
           accumulate<T>,
           adam<T>,
           sgd<T>};
