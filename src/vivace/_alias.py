@@ -58,3 +58,4 @@ def install():
         raise ImportError("vivace cannot stand in for torch: PyTorch is imported already")
     sys.meta_path.insert(0, _Finder())
     sys.modules["torch"] = vivace
+    vivace.__name__ = "torch"  # packages ask a namespace for its name

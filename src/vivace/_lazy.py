@@ -40,7 +40,8 @@ def _load(module):
         _running.add(spec.name)
         try:
             spec.loader.exec_module(module)
-            object.__setattr__(module, "__class__", ModuleType)
+            if type(module) is _Lazy:  # else its code has chosen a class
+                object.__setattr__(module, "__class__", ModuleType)
         finally:
             _running.discard(spec.name)
 
@@ -87,8 +88,22 @@ def submodule(package, name):
     raise AttributeError(f"vivace does not have torch{full.removeprefix('vivace')}") from None
 
 
-def lazily(package, home):
-    """The `__getattr__` of a package whose names come from the modules that `home` gives, or are submodules."""
+class _Package(ModuleType):
+    """A package whose names come when they are read, or all at once when its dictionary is."""
+
+    @property
+    def __dict__(self):
+        object.__setattr__(self, "__class__", ModuleType)
+        for name in self.__all__:
+            getattr(self, name)
+        return vars(self)
+
+
+def lazily(package, home, listed=True):
+    """The `__getattr__` of a package whose names come from the modules that `home` gives, or are submodules. Those in
+    `__all__` are in its dictionary too, unless it is not `listed`, which makes reading a name faster."""
+    if listed:
+        object.__setattr__(sys.modules[package], "__class__", _Package)
 
     def __getattr__(name):
         if name not in home:

@@ -141,8 +141,8 @@ def _note_missing(error):
 
     if isinstance(error.obj, vivace.Tensor) or error.obj is vivace.Tensor:
         place = "torch.Tensor"
-    elif isinstance(error.obj, types.ModuleType) and error.obj.__name__.partition(".")[0] == "vivace":
-        place = "torch" + error.obj.__name__.removeprefix("vivace")
+    elif isinstance(error.obj, types.ModuleType) and error.obj.__name__.partition(".")[0] in ("torch", "vivace"):
+        place = error.obj.__name__.replace("vivace", "torch", 1)
     else:
         return
     error.add_note(f"vivace does not have {place}.{error.name}; its docs/gaps.md lists the operators that it lacks")

@@ -151,3 +151,12 @@ for name, module in sorted(sys.modules.items()):
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("path", ["distributions", "optim", "optim.lr_scheduler", "nn.modules"])
+def test_dictionaries_of_packages_hold_all_names(path: str) -> None:
+    code = (
+        f"import vivace; package = vivace.{path}; print(set(package.__all__) <= set(vars(package)), len(dir(package)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.startswith("True")

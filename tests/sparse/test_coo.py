@@ -49,6 +49,7 @@ def test_making():
     assert torch.sparse_coo_tensor([[0, 1], [1, 5]], [1.0, 2.0]).shape == (2, 6)
     empty = torch.sparse_coo_tensor((2, 3))
     assert empty._nnz() == 0 and equal(empty, torch.zeros(2, 3))
+    assert equal(torch.sparse_coo_tensor(size=(2, 3)), torch.zeros(2, 3))
     hybrid = torch.sparse_coo_tensor(torch.tensor([[1]]), torch.ones(1, 2), (2, 2))
     assert hybrid.dense_dim() == 1 and hybrid.to_dense().tolist() == [[0, 0], [1, 1]]
     old = torch.sparse.FloatTensor(torch.tensor([[0], [1]]), torch.tensor([2]), torch.Size([1, 2]))

@@ -112,4 +112,5 @@ __getattr__ = lazily(
         "set_detect_anomaly": "vivace.autograd.anomaly_mode",
         "gradgradcheck": "vivace.autograd.gradcheck",
     },
+    listed=False,
 )

@@ -10,4 +10,5 @@ __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter
 __getattr__ = lazily(
     "vivace.nn",
     {**modules.HOME, "DataParallel": "vivace.nn.parallel", "LinearCrossEntropyOptions": "vivace.nn._chunks"},
+    listed=False,
 )

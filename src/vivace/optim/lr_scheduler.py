@@ -11,6 +11,7 @@ from functools import wraps
 from weakref import ref
 
 from vivace import Tensor
+from vivace._lazy import lazily
 
 from .optimizer import Optimizer
 
@@ -436,9 +437,4 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_i = self.T_0 * self.T_mult**n
 
 
-def __getattr__(name):
-    if name in _LAZY:
-        from . import _lr_schedulers
-
-        return getattr(_lr_schedulers, name)
-    raise AttributeError(f"vivace does not have torch.optim.lr_scheduler.{name}")
+__getattr__ = lazily("vivace.optim.lr_scheduler", dict.fromkeys(_LAZY, "vivace.optim._lr_schedulers"))

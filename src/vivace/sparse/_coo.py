@@ -284,7 +284,7 @@ for _name in _LINEAR | _UNARY:
 
 
 def sparse_coo_tensor(
-    indices, values=None, size=None, *, dtype=None, device=None, requires_grad=False, check_invariants=None,
+    indices=None, values=None, size=None, *, dtype=None, device=None, requires_grad=False, check_invariants=None,
     is_coalesced=False,
 ):  # fmt: skip
     """A sparse tensor with `values` at `indices`, which have a row for each sparse dim; equal ones count together.
@@ -292,7 +292,7 @@ def sparse_coo_tensor(
     Without size: the smallest that holds the indices. sparse_coo_tensor(size): no element.
     """
     if values is None:
-        size = tuple(indices)
+        size = tuple(size if indices is None else indices)
         indices = vivace.empty((len(size), 0), dtype=vivace.int64, device=device)
         values = vivace.empty(0, dtype=dtype, device=device)
     indices = vivace.as_tensor(indices, device=device).to(vivace.int64)

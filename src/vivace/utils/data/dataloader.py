@@ -5,6 +5,7 @@ import itertools
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 
 from vivace import _C
 from vivace.utils.data._collate import default_collate, default_convert
@@ -31,6 +32,17 @@ class _Endless(Sampler):
 
     def __iter__(self):
         return itertools.repeat(None)
+
+
+_BaseDataLoaderIter = Iterator  # what annotations say of those that a loader gives
+
+
+def __getattr__(name):
+    if name != "_MultiProcessingDataLoaderIter":
+        raise AttributeError(f"module 'torch.utils.data.dataloader' has no attribute '{name}'")
+    from vivace.utils.data._workers import MultiProcessingIterator
+
+    return MultiProcessingIterator
 
 
 _FIXED = {"batch_size", "batch_sampler", "dataset", "drop_last", "persistent_workers", "sampler"}
