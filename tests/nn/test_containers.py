@@ -97,3 +97,14 @@ def test_parameter_dict(module: Any) -> None:
     assert d.get("missing") is None
     assert list(reversed(d)) == ["n", "b"]
     assert d.popitem()[0] == "n"
+
+
+def test_lists_of_packages_count_from_the_end(module: Any) -> None:
+    class Named(module.nn.ModuleList):
+        def __getitem__(self, index: int) -> Any:
+            return self._modules[self._get_abs_string_index(index)]
+
+    layers = Named([module.nn.ReLU(), module.nn.Tanh()])
+    assert layers[-1] is layers[1] and layers._get_abs_string_index(-1) == "1"
+    with pytest.raises(IndexError, match="index 2 is out of range"):
+        layers[2]

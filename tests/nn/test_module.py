@@ -130,6 +130,21 @@ def test_getattr_called_by_name(module: Any, net: Any) -> None:
             read("training_")
 
 
+def test_own_getattr_sees_every_member(module: Any) -> None:
+    class Watched(module.nn.Linear):
+        def __getattr__(self, name: str) -> Any:
+            seen.append(name)
+            return super().__getattr__(name)
+
+    seen: list[str] = []
+    layer = Watched(2, 2)
+    seen.clear()
+    assert layer(module.ones(2)).shape == (2,) and sorted(set(seen) & {"weight", "bias"}) == ["bias", "weight"]
+    layer.weight = None
+    assert layer.weight is None and layer.bias is layer._parameters["bias"]
+    assert pickle.loads(pickle.dumps(module.nn.Linear(2, 2))).bias is not None
+
+
 def test_getattr_given_later(module: Any) -> None:
     class Late(module.nn.Module):
         pass

@@ -36,7 +36,7 @@ class _ModuleSequence(Module):
         for position, module in enumerate(modules):
             self.add_module(str(position), module)
 
-    def _name_at(self, index):
+    def _get_abs_string_index(self, index):
         return list(self._modules)[_position(index, len(self))]
 
     def __len__(self):
@@ -46,7 +46,7 @@ class _ModuleSequence(Module):
         return iter(self._modules.values())
 
     def __setitem__(self, index, module):
-        setattr(self, self._name_at(index), module)
+        setattr(self, self._get_abs_string_index(index), module)
 
     def __delitem__(self, index):
         modules = self._modules_now()
@@ -87,11 +87,11 @@ class Sequential(_ModuleSequence):
     def __getitem__(self, index):
         if isinstance(index, slice):
             return self.__class__(OrderedDict(list(self._modules.items())[index]))
-        return self._modules[self._name_at(index)]
+        return self._modules[self._get_abs_string_index(index)]
 
     def __delitem__(self, index):
         names = list(self._modules)
-        for name in names[index] if isinstance(index, slice) else [self._name_at(index)]:
+        for name in names[index] if isinstance(index, slice) else [self._get_abs_string_index(index)]:
             delattr(self, name)
         self._replace_all(self._modules_now())
 
@@ -152,7 +152,7 @@ class ModuleList(_ModuleSequence):
     def __getitem__(self, index):
         if isinstance(index, slice):
             return self.__class__(self._modules_now()[index])
-        return self._modules[self._name_at(index)]
+        return self._modules[self._get_abs_string_index(index)]
 
     def __iadd__(self, modules):
         return self.extend(modules)

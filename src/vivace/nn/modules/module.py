@@ -1,7 +1,8 @@
 """Module: what has parameters, buffers and submodules, and a forward.
 
 Members live in `_parameters`, `_buffers` and `_modules`, which repeat every change in the instance's attributes. So
-`module.weight` is a plain attribute read, and `__getattr__` is not called: it would cost every read its fast path.
+`module.weight` is a plain attribute read, and `__getattr__` is not called: it would cost every read its fast path. A
+class that has a `__getattr__` or `__setattr__` of its own gets every read of a member, as in PyTorch.
 """
 
 from _weakref import ref
@@ -68,7 +69,7 @@ class Members(ObservedDict):
 
     def _stored(self, name, value):
         owner = self._owner()
-        if owner is None:
+        if owner is None or not owner._reads_plainly:
             return
         if hasattr(type(owner), name):  # a property of the class must not be called
             owner.__dict__[name] = value
@@ -86,6 +87,7 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
 
     dump_patches = False
     call_super_init = False
+    _reads_plainly = True
     _non_persistent_buffers_set = OnFirstUse(set)
 
     def __init__(self, *args, **kwargs):
@@ -106,9 +108,9 @@ class Module(ModuleHooks, ModuleState, ModuleTree):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        # A __setattr__ may put a plain dict in the place of a live one.
         own = cls.__getattr__, cls.__setattr__, cls.__getattribute__
-        if own == (Module.__getattr__, Module.__setattr__, Module.__getattribute__):
+        cls._reads_plainly = own == (Module.__getattr__, Module.__setattr__, Module.__getattribute__)
+        if cls._reads_plainly:
             _C._read_plainly(cls)
 
     # ---- the call
