@@ -20,30 +20,10 @@ Py_ssize_t find_out(Object* const* keyword_values, Object* kwnames, bool& none) 
   return -1;
 }
 
-/// A line for each field, as PyTorch prints them.
-Object* named_repr(Object* self) {
-  const auto type = reinterpret_cast<Object*>(Py_TYPE(self));
-  const auto fields = Ref<Object>::steal(PyObject_GetAttrString(type, "__match_args__"));
-  if (!fields) return nullptr;
-  auto text = Ref<Object>::steal(PyUnicode_FromFormat("%s(", Py_TYPE(self)->tp_name));
-  for (Py_ssize_t i = 0; text && i < PyTuple_GET_SIZE(fields.object()); ++i)
-    text = Ref<Object>::steal(PyUnicode_FromFormat("%U%s\n%U=%R", text.object(), i ? "," : "",
-                                                   PyTuple_GET_ITEM(fields.object(), i), PyTuple_GET_ITEM(self, i)));
-  return text ? PyUnicode_FromFormat("%U)", text.object()) : nullptr;
-}
-
 /// The result as the Python name promises it: a named tuple where the catalogue has names.
 Object* named(Object* result, const NamedResult* names) {
   if (!names || !result) return result;
-  if (!names->type) {
-    std::vector<PyStructSequence_Field> fields;
-    for (int i = 0; i < names->count; ++i) fields.push_back({names->fields[i], nullptr});
-    fields.push_back({nullptr, nullptr});
-    PyStructSequence_Desc desc = {names->name, nullptr, fields.data(), names->count};
-    names->type = PyStructSequence_NewType(&desc);
-    if (!names->type) throw PythonError{};
-    names->type->tp_repr = named_repr;
-  }
+  if (!names->type) make_type(*names);
   Object* tuple = checked(PyStructSequence_New(names->type));
   for (int i = 0; i < names->count; ++i) PyStructSequence_SetItem(tuple, i, Py_NewRef(PyTuple_GET_ITEM(result, i)));
   Py_DECREF(result);

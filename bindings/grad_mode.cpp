@@ -165,6 +165,14 @@ Object* mode_clone(Object* self, Object*) {
   });
 }
 
+/// Copies and pickles make another.
+Object* mode_reduce(Object* self, Object*) {
+  Object* type = reinterpret_cast<Object*>(Py_TYPE(self));
+  const bool plain =
+      PyType_IsSubtype(Py_TYPE(self), &no_grad_type) || PyType_IsSubtype(Py_TYPE(self), &enable_grad_type);
+  return plain ? Py_BuildValue("O()", type) : Py_BuildValue("O(N)", type, PyBool_FromLong(mode_of(self)->mode));
+}
+
 Object* mode_get(Object* self, void*) { return PyBool_FromLong(mode_of(self)->mode); }
 
 PyGetSetDef mode_getsets[] = {
@@ -177,6 +185,7 @@ PyMethodDef methods[] = {
     {"__enter__", enter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(exit)), METH_FASTCALL, nullptr},
     {"clone", mode_clone, METH_NOARGS, "Another object that sets the same."},
+    {"__reduce__", mode_reduce, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 

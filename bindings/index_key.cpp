@@ -118,6 +118,8 @@ void IndexKey::add_tensor(Tensor& t) {
   if (t.dim() > 0) {
     if (t.dtype() != DType::Int64 && t.dtype() != DType::Int32 && !is_truth(t))
       fail_index("tensors used as indices must be long, int, byte or bool tensors");
+    if (t.dtype() == DType::UInt8)
+      warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
     keep(TensorRef::share(&t), is_truth(t) ? int(t.dim()) : 1, false);
   } else if (is_truth(t)) {
     add_truth(item(t).to_bool());

@@ -19,6 +19,7 @@ void init_value_types(Object* module) {
   init_device(module);
   init_layouts(module);
   init_size(module);
+  init_return_types(module);
 }
 
 }  // namespace vivace

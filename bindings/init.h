@@ -10,6 +10,7 @@ void init_limits(Object* module);
 void init_device(Object* module);
 void init_layouts(Object* module);
 void init_size(Object* module);
+void init_return_types(Object* module);
 
 /// A new reference to something in the extension module.
 Object* module_attribute(const char* name);

@@ -1,6 +1,7 @@
 // torch.Tensor(...), torch.LongTensor(...): constructors from before torch.tensor.
 #include "bindings/exports.h"
 #include "bindings/keywords.h"
+#include "generated/ops/view/regroup.h"
 
 namespace vivace {
 
@@ -11,7 +12,7 @@ TensorRef from_data(DType dtype, Object* data, bool any_dtype) {
     auto& t = tensor_of(data);
     if (!any_dtype && t.dtype() != dtype)
       fail_type(scalar_type_name(dtype), "Tensor() expects a tensor of ", dtype, " (got ", t.dtype(), ")");
-    return alias(t);
+    return ops::alias(t);
   }
   if (PyUnicode_Check(data)) fail_type("new(): invalid data type 'str'");
   if (!PySequence_Check(data)) fail_type("new(): data must be a sequence (got ", Py_TYPE(data)->tp_name, ")");

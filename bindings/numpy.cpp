@@ -76,6 +76,18 @@ void check_shareable(const Tensor& t) {
   if (t.dtype() == DType::BFloat16) fail_type("Got unsupported ScalarType BFloat16");
 }
 
+/// Attributes that a tensor may lack: what keeps NumPy from its memory is an AttributeError, so that hasattr() says so.
+template <class F>
+Object* attribute_or_reason(F&& f) {
+  Object* value = guarded(std::forward<F>(f));
+  if (value) return value;
+  Object *type, *error, *traceback;
+  PyErr_Fetch(&type, &error, &traceback);
+  PyErr_Format(PyExc_AttributeError, "%S", error);
+  for (Object* o : {type, error, traceback}) Py_XDECREF(o);
+  return nullptr;
+}
+
 struct OwnedStruct {
   ArrayStruct header;
   Py_ssize_t layout[2 * kMaxDims];
@@ -84,7 +96,7 @@ struct OwnedStruct {
 void free_struct(Object* capsule) { delete static_cast<OwnedStruct*>(PyCapsule_GetPointer(capsule, nullptr)); }
 
 Object* get_array_struct(Object* self, void*) {
-  return guarded([&] {
+  return attribute_or_reason([&] {
     const Tensor& t = tensor_of(self);
     check_shareable(t);
     auto* owned = new OwnedStruct;
@@ -109,7 +121,7 @@ Object* get_array_struct(Object* self, void*) {
 }
 
 Object* get_array_interface(Object* self, void*) {
-  return guarded([&]() -> Object* {
+  return attribute_or_reason([&]() -> Object* {
     const Tensor& t = tensor_of(self);
     check_shareable(t);
     Dims strides(t.strides());

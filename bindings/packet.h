@@ -76,5 +76,7 @@ extern const int kNumFunctionTables;
 /// All named results, for torch.return_types.
 extern const NamedResult* const kNamedResults[];
 extern const int kNumNamedResults;
+/// Gives a named result its type, the same for all of one name.
+void make_type(const NamedResult& names);
 
 }  // namespace vivace

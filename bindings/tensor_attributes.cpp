@@ -138,6 +138,12 @@ int set_grad(Object* self, Object* value, void*) {
   });
 }
 
+/// Whether it holds its elements elsewhere, as the class in Python says.
+bool is_sparse(Object* tensor) {
+  const auto sparse = Ref<Object>::steal(checked(PyObject_GetAttrString(tensor, "is_sparse")));
+  return PyObject_IsTrue(sparse.get()) == 1;
+}
+
 Object* get_data(Object* self, void*) {
   return guarded([&] {
     TensorRef data = detached(tensor_of(self));
@@ -149,6 +155,8 @@ int set_data(Object* self, Object* value, void*) {
   return guarded_or(-1, [&] {
     if (!value || !is_tensor(value))
       fail_type("Variable data has to be a tensor, but got ", value ? Py_TYPE(value)->tp_name : "nothing");
+    if (!is_plain_tensor(value) && is_sparse(value))
+      fail("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.");
     assume_data(tensor_of(self), tensor_of(value));
     return 0;
   });

@@ -209,6 +209,15 @@ Object* set_repr(Object*, Object* function) {
   Py_XDECREF(old);
   Py_RETURN_NONE;
 }
+/// repr() by name, which subclasses call to give contents of their own.
+Object* repr_method(Object* self, Object* const* args, Py_ssize_t nargs, Object* keywords) {
+  if (nargs)
+    return PyErr_Format(PyExc_TypeError, "__repr__() takes 1 positional argument but %zd were given", nargs + 1);
+  std::vector<Object*> all{self};
+  if (keywords) all.insert(all.end(), args, args + PyTuple_GET_SIZE(keywords));
+  return PyObject_Vectorcall(repr_function, all.data(), 1, keywords);
+}
+
 PyMethodDef module_functions[] = {
     {"_set_repr", set_repr, METH_O, "Sets the function that repr() of a tensor calls."},
     {nullptr, nullptr, 0, nullptr},
@@ -259,6 +268,9 @@ void init_tensor_type(Object* module) {
   append(methods, kDlpackMethods);
   append(methods, kStorageMethods);
   append(methods, kTensorObjectMethods);
+  methods.push_back(
+      tensor_method<"__repr__", repr_method>("repr(self), or with `tensor_contents` in its parentheses."));
+  methods.back().ml_flags |= METH_COEXIST;
   methods.push_back({nullptr, nullptr, 0, nullptr});
   append(getset, kTensorAttributes);
   append(getset, kTensorProperties);

@@ -45,19 +45,29 @@ def mul(a: Any, b: Any) -> Expr:
 
 
 def div(a: Any, b: Any) -> Expr:
-    """Scaled by the larger part of the divisor, so that its square does not overflow."""
+    """Scaled by the larger part of the divisor, so that its square does not overflow; infinite by 0, 0 by infinity."""
     (ar, ai), (br, bi) = parts(a), parts(b)
     if bi is None:
         return make(p.div(ar, br), p.div(ai, br))
     scale = p.maximum(p.abs_(br), p.abs_(bi))
-    c, d = p.div(br, scale), p.div(bi, scale)
+    infinite, zero = call("eq", scale, float("inf")), call("eq", scale, 0.0)
+    c, d = (_direction(part, scale, infinite) for part in (br, bi))
     norm = p.mul(p.add(p.mul(c, c), p.mul(d, d)), scale)
     if ai is None:
-        return make(p.div(p.mul(ar, c), norm), p.div(p.neg_(p.mul(ar, d)), norm))
+        re, im = p.mul(ar, c), p.neg_(p.mul(ar, d))
+        ai = 0.0
+    else:
+        re, im = p.add(p.mul(ar, c), p.mul(ai, d)), p.sub(p.mul(ai, c), p.mul(ar, d))
     return make(
-        p.div(p.add(p.mul(ar, c), p.mul(ai, d)), norm),
-        p.div(p.sub(p.mul(ai, c), p.mul(ar, d)), norm),
+        p.where(zero, p.div(ar, scale), p.div(re, norm)),
+        p.where(zero, p.div(ai, scale), p.div(im, norm)),
     )
+
+
+def _direction(part: Expr, scale: Expr, infinite: Expr) -> Expr:
+    """The part over the larger one; of an infinite divisor, the sign of what is infinite."""
+    unit = p.copy_sign(p.where(call("eq", p.abs_(part), float("inf")), 1.0, p.mul(part, 0.0)), part)
+    return p.where(infinite, unit, p.div(part, scale))
 
 
 def absolute(a: Expr) -> Expr:

@@ -32,6 +32,7 @@ arange_start_step = factory(
 range_ = factory(
     f"range(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor",
     "range",
+    out=True,
     samples=lambda s: [s(1, 5), s(0, 1, 0.25)],
     doc="Numbers from start to end, both included.",
 )

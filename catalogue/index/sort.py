@@ -38,6 +38,7 @@ for _schema, _kernel in (
 msort = composite(
     "msort(Tensor self) -> Tensor",
     body=lambda self: self.sort(0)[0],
+    out=True,
     samples=lambda s: [s(s.t(3, 4))],
     doc="sort() along the first dimension.",
 )

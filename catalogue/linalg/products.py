@@ -194,6 +194,7 @@ einsum = composite(
 linear = op(
     "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     kernel="linear",
+    out=True,
     namespace="nn.functional",
     autocast="lower",
     linear=("input", "weight"),

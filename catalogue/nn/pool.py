@@ -139,6 +139,7 @@ avg_pool2d = composite(
     "avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
     "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
     kernel="avg_pool2d",
+    out=True,
     namespace="nn.functional",
     samples=lambda s: [s(s.t(2, 3, 6, 5), 2), s(s.t(3, 6, 5), 3, 1, 1, True, False)],
     doc="Mean of each window over 2 spatial dims.",
@@ -184,6 +185,7 @@ avg_pool3d = composite(
     "avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, "
     "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
     kernel="avg_pool3d",
+    out=True,
     namespace="nn.functional",
     autocast="float32",
     samples=lambda s: [s(s.t(2, 3, 6, 5, 4), 2), s(s.t(3, 6, 5, 4), 3, 1, 1, True, False)],

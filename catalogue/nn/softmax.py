@@ -7,6 +7,7 @@ from codegen.expr import cpp
 softmax = op(
     "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     kernel="softmax",
+    out=True,
     dtypes=floating,
     aliases=("special.softmax",),
     grad=lambda g, y, dim: cpp.softmax_backward(g, y, dim),
@@ -39,6 +40,7 @@ softmin = composite(
 log_softmax = op(
     "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     kernel="log_softmax",
+    out=True,
     dtypes=floating,
     aliases=("special.log_softmax",),
     grad=lambda g, y, dim: cpp.log_softmax_backward(g, y, dim),

@@ -116,6 +116,7 @@ gelu = _activation(
     choices={"approximate": ("none", "tanh")},
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), approximate="tanh"), s(s.t()), s(s.t(0, 3))],
+    out=True,
 )
 
 
@@ -133,6 +134,7 @@ softplus = _activation(
     args="Scalar beta=1, Scalar threshold=20",
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), 2.0), s(s.t(7), 2, 1.5), s(s.t())],
+    out=True,
 )
 leaky_relu = _activation(
     "leaky_relu",
@@ -202,6 +204,7 @@ logsigmoid = _activation(
     lambda a: -np.log1p(np.exp(-a)),
     "log(sigmoid(a))",
     inplace=False,
+    out=True,
 )
 softsign = _activation(
     "softsign",
@@ -234,6 +237,7 @@ hardshrink = _activation(
     args="Scalar lambd=0.5",
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), 1.0)],
+    out=True,
 )
 softshrink = _activation(
     "softshrink",
@@ -245,6 +249,7 @@ softshrink = _activation(
     check="softshrink",
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), 1.0)],
+    out=True,
 )
 prelu_kernel = pointwise(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",

@@ -7,8 +7,18 @@ from catalogue.kinds import binary, composite, pointwise, unary
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.select import where
 from catalogue.samples import one, pairs
+from codegen.complex_expr import make
 from codegen.expr import cpp, ops
 from codegen.primitives import as_integer, number
+
+
+def _scaled(a, alpha):
+    """alpha * a; an infinite part makes no NaN with the imaginary part of a real alpha."""
+    re, im = a.args
+    x, y = alpha.args
+    real = y == 0
+    return make(where(real, re * x, re * x - im * y), where(real, im * x, re * y + im * x))
+
 
 add = binary(
     "add",
@@ -17,6 +27,7 @@ add = binary(
     commutative=True,
     overloads={"Tensor": "TT", "Scalar": "TS", "Scalar_Tensor": "ST"},
     kernel=lambda a, b, alpha: a + b * alpha,
+    complex=lambda a, b, alpha: a + _scaled(b, alpha),
     boolean=lambda a, b, alpha: a | (b & alpha),
     check="alpha",
     grad=lambda g, alpha: (g, cpp.scaled(g, alpha)),
@@ -32,6 +43,7 @@ sub = binary(
     aliases="subtract",
     dtypes=numeric,
     kernel=lambda a, b, alpha: a - b * alpha,
+    complex=lambda a, b, alpha: a - _scaled(b, alpha),
     check="subtract",
     grad=lambda g, alpha: (g, cpp.scaled_negative(g, alpha)),
     ref=np.subtract,
@@ -46,6 +58,7 @@ rsub = binary(
     variants="function",
     dtypes=numeric,
     kernel=lambda a, b, alpha: b - a * alpha,
+    complex=lambda a, b, alpha: b - _scaled(a, alpha),
     check="subtract",
     grad=lambda g, alpha: (cpp.scaled_negative(g, alpha), g),
     ref=lambda a, b: np.subtract(b, a),

@@ -137,12 +137,19 @@ left_shift = binary(
     samples=lambda s: [s(s.ints(3, 5), s.ints(3, 5)), s(s.ints(7), 3)],
     doc="a << b; 0 where b is negative or not below the width.",
 )
+
+
+def _right_shift(a, b):
+    shifted = bitwise_right_shift(a, b)  # which leaves the first bit of what has no sign
+    return where(b >= int(a.type[1:]), 0, shifted) if a.type[0] == "u" else shifted
+
+
 right_shift = binary(
     "bitwise_right_shift",
     overloads={"Tensor": "TT", "Tensor_Scalar": "TS", "Scalar_Tensor": "ST"},
     operator=">>",
     dtypes=integral,
-    kernel=lambda a, b: bitwise_right_shift(a, b),
+    kernel=_right_shift,
     ref=np.right_shift,
     samples=lambda s: [s(s.ints(3, 5), s.ints(3, 5)), s(s.ints(7), 3)],
     doc="a >> b; the sign alone where b is negative or not below the width.",

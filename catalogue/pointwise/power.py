@@ -106,6 +106,7 @@ def _float_power(overload, operands, samples, **options):
     return composite(
         f"float_power.{overload}({operands}) -> Tensor",
         kernel=f"float_power_{overload}",
+        out=True,
         samples=samples,
         doc="self to the power of the exponent, in double precision.",
         **options,
@@ -118,8 +119,10 @@ _float_power("Scalar", "Scalar self, Tensor exponent", lambda s: [s(2, s.t(3, 5)
 
 
 def _ldexp(a, b):
-    half = floor(b * 0.5)  # in two steps, since 2^b may be out of range where the product is not
-    return a * m.exp2(half) * m.exp2(b - half)
+    third = floor(b / 3)  # in three steps, since 2^b may be out of range where the product is not
+    step = m.exp2(third)
+    product = a * step * step * m.exp2(b - 2 * third)
+    return where((a == 0) | (abs(a) == INF), a, product)  # not NaN for 0 * inf
 
 
 ldexp = binary(

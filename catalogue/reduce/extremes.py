@@ -22,6 +22,7 @@ def _family(name: str, word: str):
     whole = op(
         f"{name}(Tensor self) -> Tensor",
         kernel=name,
+        out=True,
         grad=lambda g, self, y: cpp.max_backward(g, self, y),
         samples=_WHOLE,
         doc=f"The {word} element; along `dim` also its index; of two tensors, elementwise.",
@@ -61,6 +62,7 @@ amin, min_, min_dim, min_other, argmin = _family("min", "smallest")
 aminmax = composite(
     "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
     kernel="aminmax",
+    out=True,
     names=("min", "max"),
     return_type="aminmax",
     samples=lambda s: [s(s.t(3, 5)), s(s.t(3, 5), dim=1)],

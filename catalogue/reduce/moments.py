@@ -59,6 +59,7 @@ for _entry, _variants, _result in (
         f"{_entry.name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> {_result}",
         kernel=f"{_entry.name}_dim",
         variants=_variants,
+        out=_result == "Tensor",
         samples=lambda s: [s(s.t(3, 4), 0, False), s(s.t(3, 4), (0, 1), True, True)],
         doc=_entry.doc,
     )

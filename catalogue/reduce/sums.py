@@ -29,6 +29,8 @@ sum_dim = op(
 mean = op(
     "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     kernel="mean",
+    out=True,
+    writes=("overlap",),
     linear=("self",),
     grad=lambda g, self_sizes: cpp.mean_backward(g, self_sizes),
     samples=lambda s: [s(s.t(3, 5)), s(s.t(300)), s(s.t()), s(s.t(4, 3, permuted=True))],
@@ -47,6 +49,8 @@ mean_dim = op(
 nansum = op(
     "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     kernel="nansum",
+    out=True,
+    writes=("overlap",),
     grad=lambda g, self, dim, keepdim: cpp.nansum_backward(g, self, dim, keepdim),
     samples=lambda s: [s(s.values(1.0, float("nan"), 2.0)), s(s.t(3, 4), 1), s(s.t(3, 4), 0, True)],
     doc="sum() with NaN counted as 0.",
@@ -54,6 +58,7 @@ nansum = op(
 nanmean = composite(
     "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     kernel="nanmean",
+    out=True,
     samples=lambda s: [s(s.values(1.0, float("nan"), 2.0)), s(s.t(3, 4), 1), s(s.t(3, 4), 0, True)],
     doc="mean() of the elements that are not NaN.",
 )
@@ -87,6 +92,7 @@ vector_norm = op(
 linalg_vector_norm = composite(
     f"vector_norm(Tensor x, {_NORM}) -> Tensor",
     kernel="vector_norm",
+    out=True,
     namespace="linalg",
     samples=lambda s: [s(s.t(3, 4)), s(s.t(3, 4), 1, 1), s(s.t(3, 4), float("inf"), (0,), True), s(s.t(3, 4), 3.0)],
     doc=vector_norm.doc,
@@ -94,12 +100,14 @@ linalg_vector_norm = composite(
 norm = composite(
     "norm(Tensor self, Scalar? p=None, int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor",
     kernel="norm_Scalar",
+    out=True,
     samples=lambda s: [s(s.t(3, 4)), s(s.t(3, 4), 2, 1), s(s.t(3, 4), 1, 0, True), s(s.t(3, 4), float("inf"))],
     doc="The vector norm over `dim`, or over all elements; p may be 'fro' (2) or 'nuc' (the sum of singular values).",
 )
 norm_str = composite(
     "norm.str(Tensor self, str p, int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor",
     kernel="norm_str",
+    out=True,
     samples=lambda s: [s(s.t(3, 4), "fro"), s(s.t(3, 4), "fro", (0, 1))],
     doc=norm.doc,
 )

@@ -57,6 +57,7 @@ cummin = op(
 diff = composite(
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     kernel="diff",
+    out=True,
     samples=lambda s: [s(s.t(3, 4)), s(s.t(3, 4), 2, 0), s(s.t(5), 1, 0, s.t(2), s.t(1))],
     doc="Differences of neighbours, n times over.",
 )

@@ -168,6 +168,7 @@ select_scatter = composite(
 slice_scatter = composite(
     "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
     kernel="slice_scatter",
+    out=True,
     samples=lambda s: [s(s.t(5, 3), s.t(2, 3), 0, 1, 4, 2), s(s.t(5, 3), s.t(5, 1), 1, -1)],
     doc="A copy of self in which src stands where slicing looks.",
 )

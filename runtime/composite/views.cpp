@@ -111,16 +111,29 @@ TensorRef movedim_int(Tensor& self, int64_t source, int64_t destination) {
 }
 
 TensorRef reversed_dims(Tensor& self) {
+  if (self.dim() != 2 && self.dim() != 0)
+    warn(
+        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
+        "an error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange("
+        "x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.");
   Dims order;
   for (int64_t d = self.dim(); d-- > 0;) order.push(d);
   return ops::permute(self, order);
 }
 TensorRef matrix_transpose(Tensor& self) {
+  if (self.dim() == 0) {
+    warn("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.");
+    return same(self);
+  }
   if (self.dim() < 2)
     fail("tensor.mT is only supported on matrices or batches of matrices. Got ", self.dim(), "-D tensor.");
   return ops::transpose_int(self, -2, -1);
 }
 TensorRef matrix_adjoint(Tensor& self) {
+  if (self.dim() == 0) {
+    warn("Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().");
+    return ops::conj(self);
+  }
   if (self.dim() < 2)
     fail("tensor.adjoint() is only supported on matrices or batches of matrices. Got ", self.dim(), "-D tensor.");
   TensorRef view = ops::transpose_int(self, -2, -1);

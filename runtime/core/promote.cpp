@@ -23,6 +23,7 @@ constexpr DType promote_integers(DType a, DType b) {
 DType combine(DType higher, DType lower) {
   if (is_complex(higher)) return higher;
   if (is_floating(higher)) return is_complex(lower) ? complex_of(higher) : higher;
+  if (is_complex(lower) && is_wide_unsigned(higher)) return lower;
   if (is_bool(higher) || is_floating(lower) || is_complex(lower)) return promote_types(higher, lower);
   return higher;
 }

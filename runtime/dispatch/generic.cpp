@@ -99,9 +99,11 @@ void finish_inplace(const Op& op, Tensor& self, const Tensor& result) {
   bump_version(self);
 }
 
-/// The out arguments of op stand for `dtype=`: they decide it, or have to agree with it.
+/// The out arguments of op stand for `dtype=`: they decide it, or have to agree with it. A real one says nothing of
+/// complex inputs, whose norms it may hold.
 void take_dtype_of_out(const Op& op, Value* args, int ninputs) {
   const Tensor& out = *args[ninputs].tensor;
+  if (op.args[0].kind == ArgKind::Tensor && is_complex(args[0].tensor->dtype()) && !is_complex(out.dtype())) return;
   for (int i = 0; i < ninputs; ++i) {
     if (op.args[i].kind != ArgKind::DType || !op.args[i].optional) continue;
     if (args[i].is_none()) {

@@ -1,4 +1,6 @@
 // Strides of the memory formats, and which format a tensor has.
+#include <algorithm>
+
 #include "runtime/kernels/layout.h"
 
 #include "generated/kernels/factory/convert.h"
@@ -55,10 +57,18 @@ TensorRef empty_in_format(const Tensor& t, DType dtype, Device device, MemoryFor
   return vivace::empty_strided(t.sizes(), format_strides(t.sizes(), format), dtype, device);
 }
 
+namespace {
+void warn_of_lost_part(DType to, DType from) {
+  if (is_complex(from) && !is_complex(to) && !is_bool(to)) [[unlikely]]
+    warn("Casting complex values to real discards the imaginary part");
+}
+}  // namespace
+
 TensorRef _to_copy(Tensor& self, std::optional<DType> dtype, std::optional<Device> device,
                    std::optional<MemoryFormat> memory_format) {
   const Device to = device.value_or(self.device());
   if (self.is_meta() && to.type != DeviceType::Meta) fail_not_implemented("Cannot copy out of meta tensor; no data!");
+  warn_of_lost_part(dtype.value_or(self.dtype()), self.dtype());
   TensorRef out =
       empty_in_format(self, dtype.value_or(self.dtype()), to, memory_format.value_or(MemoryFormat::Preserve));
   copy_into(*out, self);
@@ -71,6 +81,7 @@ void copy_(Tensor& self, Tensor& src, bool) {
   if (src.is_meta() && !self.is_meta()) fail_not_implemented("Cannot copy out of meta tensor; no data!");
   broadcastable_to(src.sizes(), self.sizes());
   check_no_internal_overlap(self);
+  warn_of_lost_part(self.dtype(), src.dtype());
   check_no_partial_overlap(self, src);
   if (self.storage_ == src.storage_ && src.numel() > 0 && self.raw() != src.raw())
     return copy_into(self, *clone_of(src));
@@ -87,7 +98,7 @@ void resize_(Tensor& self, IntList size, std::optional<MemoryFormat> memory_form
   for (int64_t s : size)
     if (s < 0) fail("Trying to create tensor with negative dimension ", s, ": ", size);
   if (self.requires_grad()) fail("cannot resize variables that require grad");
-  resize_into(self, size);
+  if (!std::ranges::equal(size, self.sizes())) resize_into(self, size);
   if (memory_format && *memory_format != MemoryFormat::Contiguous && *memory_format != MemoryFormat::Preserve)
     set_layout(self, size, format_strides(size, *memory_format), self.storage_offset());
 }

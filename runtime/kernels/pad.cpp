@@ -41,7 +41,7 @@ Dims padded_sizes(const char* op, IntList sizes, IntList pad) {
 
 /// Up to three padded dims, those before them as one.
 struct Edges {
-  int64_t outer = 1, in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, before[3] = {0, 0, 0};
+  int64_t outer = 1, in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, before[3] = {0, 0, 0}, after[3] = {0, 0, 0};
   Mode mode;
   std::unique_ptr<int64_t[]> maps;  // of the three dims, one after the other: where an output index comes from
 
@@ -52,13 +52,15 @@ struct Edges {
       in[2 - i] = input[input.size() - 1 - i];
       out[2 - i] = output[input.size() - 1 - i];
       before[2 - i] = pad[2 * i];
+      after[2 - i] = pad[2 * i + 1];
     }
     maps.reset(new int64_t[size_t(out[0] + out[1] + out[2])]);
     int64_t* at = maps.get();
     for (int d = 0; d < 3; ++d)
-      for (int64_t i = 0; i < out[d]; ++i) *at++ = source(i - before[d], in[d]);
+      for (int64_t i = 0; i < out[d]; ++i) *at++ = source(i - before[d], d);
   }
-  int64_t source(int64_t j, int64_t n) const {
+  int64_t source(int64_t j, int d) const {
+    const int64_t n = in[d];
     switch (mode) {
       case Mode::Reflect:
         return j < 0 ? -j : j >= n ? 2 * (n - 1) - j : j;
@@ -67,7 +69,9 @@ struct Edges {
       case Mode::Circular:
         break;
     }
-    return ((j % n) + n) % n;
+    // Negative padding cuts off first; what is left goes round.
+    const int64_t cut = std::max<int64_t>(-before[d], 0), left = n - cut + std::min<int64_t>(after[d], 0);
+    return cut + ((j - cut) % left + left) % left;
   }
   /// f(input element, output element, n) for runs of n elements that are all of the output: the middles of lines, and
   /// what stands before and after them one by one.

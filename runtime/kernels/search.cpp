@@ -77,7 +77,7 @@ void searchsorted_Tensor(Tensor& sorted_sequence, Tensor& self, bool, bool right
           while (low < high) {
             const int64_t middle = low + (high - low) / 2;
             const auto edge = load(line[places ? places[middle] : middle]);
-            if (after ? !less(value, edge) : less(edge, value))
+            if (after ? !(edge > value) : !(edge >= value))  // NaN stands behind everything
               low = middle + 1;
             else
               high = middle;

@@ -54,10 +54,9 @@ bool fits(const Scalar& value, DType dtype) {
       const double largest = std::numeric_limits<typename T::value_type>::max();
       return magnitude_fits(value.to_double(), largest) && magnitude_fits(value.imag_part(), largest);
     } else {
+      if constexpr (std::is_same_v<T, bool>) return true;
       if (value.imag_part() != 0) return false;
-      if constexpr (std::is_same_v<T, bool>)
-        return true;
-      else if constexpr (std::is_integral_v<T>)
+      if constexpr (std::is_integral_v<T>)
         return integer_fits<T>(value);
       else if constexpr (std::is_same_v<T, Half>)
         return magnitude_fits(value.to_double(), 65504);

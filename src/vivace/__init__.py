@@ -64,11 +64,11 @@ newaxis = None
 torch = _sys.modules[__name__]  # as in PyTorch, whose module imports itself
 
 
-def _first_repr(tensor):
+def _first_repr(tensor, **kwargs):
     from vivace._tensor_str import _repr
 
     _C._set_repr(_repr)
-    return _repr(tensor)
+    return _repr(tensor, **kwargs)
 
 
 _C._set_repr(_first_repr)
@@ -106,7 +106,7 @@ save = lazy_function("vivace.serialization", "save")
 svd_lowrank = lazy_function("vivace._lowrank", "svd_lowrank")
 pca_lowrank = lazy_function("vivace._lowrank", "pca_lowrank")
 sparse_coo_tensor = lazy_function("vivace.sparse", "sparse_coo_tensor")
-spmm = lazy_function("vivace.sparse", "mm")
+spmm = lazy_function("vivace.sparse", "mm", public_name="spmm")
 vmap = lazy_function("vivace.func", "vmap")
 set_printoptions = lazy_function("vivace._tensor_str", "set_printoptions")
 

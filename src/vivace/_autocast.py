@@ -154,6 +154,7 @@ def old_names():
             return function(device, *args)
 
         call.__name__ = call.__qualname__ = name
+        call.__module__ = "vivace"  # where pickles find it
         call.__doc__ = f"torch.{new} for {device}."
         functions[name] = call
 

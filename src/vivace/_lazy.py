@@ -65,13 +65,15 @@ def add_lazy_modules(package, folder):
         setattr(sys.modules[package], name, module)
 
 
-def lazy_function(module, name):
-    """A function that imports a module, and calls the function of that name there."""
+def lazy_function(module, name, public_name=None):
+    """A function that imports a module, and calls the function of that name there. Pickles find it in the namespace
+    that it is made for."""
 
     def call(*args, **kwargs):
         return getattr(importlib.import_module(module), name)(*args, **kwargs)
 
-    call.__module__, call.__name__, call.__qualname__ = "vivace", name, name  # pickles find it there
+    call.__name__ = call.__qualname__ = public_name or name
+    call.__module__ = sys._getframe(1).f_globals["__name__"]
     call.__doc__ = f"See {module}.{name}."
     return call
 

@@ -203,6 +203,12 @@ def is_conj(self):
 
 
 @_method
+def is_neg(self):
+    """Whether the elements are to be negated when read: never here."""
+    return False
+
+
+@_method
 def is_distributed(self):
     return False
 
@@ -405,8 +411,10 @@ def __torch_function__(cls, func, types, args=(), kwargs=None):
 
 def install():
     """Gives Tensor these methods."""
-    for name, function in (_methods | {"_typed_storage": storage, "is_neg": is_conj}).items():
+    for name, function in _methods.items():
+        function.__module__, function.__qualname__ = "vivace", f"Tensor.{name}"  # where pickles find it
         setattr(_C.Tensor, name, _C.overridable(function))
+    _C.Tensor._typed_storage = _C.Tensor.storage
     _C.Tensor._repr_html_ = _repr_html_
     _C.Tensor._cdata = property(id, doc="A number that no other tensor has while this one lives.")
     _C.Tensor.__torch_function__ = __torch_function__

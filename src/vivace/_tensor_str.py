@@ -142,7 +142,8 @@ class _ComplexFormatter:
 def _vector(values, indent, formatter):
     # An element takes its own width, a comma and a space.
     per_line = max(1, (PRINT_OPTS.linewidth - indent) // (formatter.width + 2))
-    texts = [" ..." if v is _ELLIPSIS else formatter(v) for v in values]
+    gap = " ..." if len(values) > 1 else "..."
+    texts = [gap if v is _ELLIPSIS else formatter(v) for v in values]
     lines = [", ".join(texts[i : i + per_line]) for i in range(0, len(texts), per_line)] or [""]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
@@ -200,7 +201,7 @@ def _str_intern(self, *, tensor_contents=None):
     if level := _C._vmap_level(self):
         values = repr(_C._vmap_physical(self)).replace("\n", "\n    ")
         return f"BatchedTensor(lvl={level}, bdim=0, value=\n    {values}\n)"
-    plain = type(self) is _C.Tensor or issubclass(type(self), _C.Parameter)
+    plain = type(self) in (_C.Tensor, _C.Parameter)
     prefix = "tensor(" if plain else type(self).__name__ + "("
     indent = len(prefix)
     suffixes = []
@@ -212,7 +213,7 @@ def _str_intern(self, *, tensor_contents=None):
         t = t.cpu()
     if meta:
         suffixes += ["device='meta'", f"size={tuple(t.shape)}"]
-    elif t.numel() == 0 and t.dim() != 1:
+    elif (t.numel() == 0 and t.dim() != 1) or (t.numel() > 0 and not PRINT_OPTS.edgeitems):
         suffixes.append(f"size={tuple(t.shape)}")
     default_dtype = t.dtype == _C.get_default_dtype() if t.numel() == 0 or meta else _is_default_dtype(t.dtype)
     if not default_dtype:
@@ -226,9 +227,11 @@ def _str_intern(self, *, tensor_contents=None):
         suffixes.append("requires_grad=True")
     if tangents := _C._tangents(self):
         suffixes.append(f"tangent={tangents[-1][1]!r}")
-    return _add_suffixes(prefix + text, suffixes, indent)
+    text = _add_suffixes(prefix + text, suffixes, indent)
+    return text if plain or not isinstance(self, _C.Parameter) else f"Parameter({text})"
 
 
-def _repr(self):
+def _repr(self, *, tensor_contents=None):
     """repr(self), of Parameter too."""
-    return "Parameter containing:\n" + _str(self) if issubclass(type(self), _C.Parameter) else _str(self)
+    text = _str(self, tensor_contents=tensor_contents)
+    return "Parameter containing:\n" + text if issubclass(type(self), _C.Parameter) else text

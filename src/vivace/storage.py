@@ -1,5 +1,7 @@
 """torch.storage: the memory of tensors as objects, as bytes (UntypedStorage) or elements of a dtype (TypedStorage)."""
 
+import sys
+
 import vivace
 from vivace import _C
 
@@ -127,6 +129,23 @@ class UntypedStorage(_C._StorageBase):
                 return UntypedStorage(0)
             mapped = mmap.mmap(file.fileno(), nbytes, access=mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY)
         return vivace.frombuffer(mapped, dtype=vivace.uint8).untyped_storage()
+
+    @staticmethod
+    def from_buffer(buffer, byte_order=None, count=-1, offset=0, *, dtype=None):
+        """A copy of the bytes of a buffer with elements of the dtype, in the order "native", "little" or "big"."""
+        dtype = dtype or _C.uint8
+        if byte_order not in ("native", "little", "big") and (byte_order or dtype.itemsize > 1):
+            raise ValueError(f"from_buffer(): byte_order must be 'native', 'little' or 'big', got {byte_order!r}")
+        elements = vivace.frombuffer(bytearray(buffer), dtype=dtype, count=count, offset=offset)
+        if byte_order not in (None, "native", sys.byteorder):
+            elements = elements.view(_C.uint8).reshape(-1, dtype.itemsize).flip(1)
+        return elements.clone().untyped_storage()
+
+    def type(self, dtype=None):
+        """The name of its class; it has no elements to convert."""
+        if dtype is not None:
+            raise RuntimeError(f"an untyped storage can't be converted to {dtype}")
+        return f"{self.__module__}.{self.__class__.__name__}"
 
     def share_memory_(self):
         """Refuses: tensors know where their elements lie."""
@@ -291,24 +310,6 @@ class TypedStorage:
         converted = self._elements().to(dtype)
         return TypedStorage(wrap_storage=converted.untyped_storage(), dtype=converted.dtype)
 
-    def float(self):
-        return self._converted(_C.float32)
-
-    def double(self):
-        return self._converted(_C.float64)
-
-    def half(self):
-        return self._converted(_C.float16)
-
-    def long(self):
-        return self._converted(_C.int64)
-
-    def int(self):
-        return self._converted(_C.int32)
-
-    def bool(self):
-        return self._converted(_C.bool)
-
     def is_shared(self):
         return self._untyped_storage.is_shared()
 
@@ -322,6 +323,16 @@ class TypedStorage:
 
     def get_device(self):
         return -1
+
+    def pickle_storage_type(self):
+        """The name under which pickles hold it."""
+        return f"{_LEGACY_NAMES[self.dtype]}Storage"
+
+    @classmethod
+    def _new_shared(cls, size, *, dtype=None, device="cpu"):
+        """`size` elements in shared memory."""
+        dtype = dtype or _C.get_default_dtype()
+        return TypedStorage(wrap_storage=UntypedStorage._new_shared(size * dtype.itemsize), dtype=dtype)
 
     def _get_legacy_storage_class(self):
         return LEGACY_CLASSES[f"{_LEGACY_NAMES[self.dtype]}Storage"]
@@ -341,6 +352,14 @@ class _LegacyClass(type):
     def __call__(cls, *args, **kwargs):
         return TypedStorage(*args, dtype=cls.dtype, **kwargs)
 
+    def from_buffer(cls, *args, **kwargs):
+        """See UntypedStorage.from_buffer."""
+        return TypedStorage(wrap_storage=UntypedStorage.from_buffer(*args, dtype=cls.dtype, **kwargs), dtype=cls.dtype)
+
+    def _new_shared(cls, size, *, device="cpu"):
+        """See TypedStorage."""
+        return TypedStorage._new_shared(size, dtype=cls.dtype)
+
 
 _LEGACY_NAMES = {
     _C.bfloat16: "BFloat16",
@@ -356,6 +375,20 @@ _LEGACY_NAMES = {
     _C.int64: "Long",
     _C.int16: "Short",
 }
+
+
+def _conversion(dtype):
+    def convert(self):
+        return self._converted(dtype)
+
+    convert.__doc__ = f"The elements as {dtype}."
+    return convert
+
+
+for _dtype, _name in _LEGACY_NAMES.items():
+    _name = {_C.complex64: "complex_float", _C.complex128: "complex_double"}.get(_dtype, _name.lower())
+    setattr(TypedStorage, _name, _conversion(_dtype))
+
 LEGACY_CLASSES = {
     f"{name}Storage": _LegacyClass(f"{name}Storage", (), {"dtype": dtype, "__module__": "torch"})
     for dtype, name in _LEGACY_NAMES.items()

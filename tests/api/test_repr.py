@@ -52,3 +52,33 @@ def test_options_and_parts_that_packages_use(module: Any) -> None:
         assert repr(module.tensor(0.5)) == "tensor(0.500)"
     finally:
         module.set_printoptions(precision=before)
+
+
+def test_no_edge_items(module: Any) -> None:
+    with module._tensor_str.printoptions(edgeitems=0, threshold=5):
+        assert repr(module.arange(10)) == "tensor([...], size=(10,))"
+        assert repr(module.ones(3, 4)) == "tensor([...], size=(3, 4))"
+        assert repr(module.tensor(2.5)) == "tensor(2.5000, size=())"
+        assert repr(module.tensor([1, 2])) == "tensor([1, 2], size=(2,))"
+
+
+def test_parameters_of_classes(module: Any) -> None:
+    class Marked(module.Tensor):
+        pass
+
+    class Weight(module.nn.Parameter):
+        pass
+
+    marked = module.nn.Parameter(module.ones(2).as_subclass(Marked))
+    assert repr(marked) == "Parameter(Marked([1., 1.], requires_grad=True))"
+    assert repr(Weight(module.ones(2))) == "Parameter containing:\nParameter(Weight([1., 1.], requires_grad=True))"
+    assert repr(module.nn.Parameter(module.ones(1))) == "Parameter containing:\ntensor([1.], requires_grad=True)"
+
+
+def test_contents_of_the_callers_choice(module: Any) -> None:
+    class Secret(module.Tensor):
+        def __repr__(self) -> str:
+            return super().__repr__(tensor_contents="***")
+
+    assert repr(module.ones(2).as_subclass(Secret)) == "Secret(***)"
+    assert module.ones(2).__repr__(tensor_contents="...") == "tensor(...)"

@@ -220,3 +220,11 @@ def test_new_tensor(module: Any) -> None:
     assert t.new_tensor(1.5, dtype=module.float64, requires_grad=True).dtype is module.float64
     assert t.new([3, 4]).tolist() == [3, 4]
     assert t.new(2, 3).shape == (2, 3)
+
+
+def test_old_constructor_of_a_tensor_that_requires_grad(module: Any) -> None:
+    x = module.ones(2, requires_grad=True)
+    alias = module.Tensor(x)
+    assert alias.data_ptr() == x.data_ptr() and alias.requires_grad
+    alias.sum().backward()
+    assert x.grad.tolist() == [1, 1]

@@ -216,3 +216,10 @@ def test_too_many_dims(module: Any) -> None:
     for key in ((None,) * 30, (*([None] * 30), [0])):
         with pytest.raises((IndexError, RuntimeError)):
             t[key]
+
+
+def test_masks_of_bytes_warn(module: Any) -> None:
+    torch = module
+    x, mask = torch.arange(3), torch.tensor([1, 0, 1], dtype=torch.uint8)
+    with pytest.warns(UserWarning, match="indexing with dtype torch.uint8 is now deprecated"):
+        assert x[mask].tolist() == [0, 2]

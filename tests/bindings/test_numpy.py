@@ -138,3 +138,12 @@ def test_readonly_arrays_warn(module: Any) -> None:
         pytest.skip("PyTorch warns once per process")
     with pytest.warns(UserWarning, match="NumPy array is not writable"):
         module.from_numpy(np.frombuffer(b"abcd", dtype=np.uint8))
+
+
+def test_hasattr_of_what_numpy_may_not_share(module: Any) -> None:
+    torch = module
+    for t in (torch.ones(1, requires_grad=True), torch.ones(1, dtype=torch.bfloat16), torch.ones(1, device="meta")):
+        assert not hasattr(t, "__array_interface__") and not hasattr(t, "__array_struct__")
+        with pytest.raises((TypeError, RuntimeError)):
+            np.asarray(t)
+    assert hasattr(torch.ones(1), "__array_interface__")

@@ -184,3 +184,35 @@ def test_from_file(tmp_path):
     with pytest.raises(RuntimeError, match="12 bytes"):
         torch.UntypedStorage.from_file(str(path), nbytes=13)
     assert torch.asarray(private[:0], dtype=torch.uint8).shape == (0,)
+
+
+def test_typed_storages_convert():
+    storage = torch.tensor([1.0, 2.0]).storage()
+    for name, dtype in (("byte", torch.uint8), ("char", torch.int8), ("short", torch.int16), ("double", torch.float64)):
+        converted = getattr(storage, name)()
+        assert converted.dtype == dtype and converted.tolist() == [1, 2]
+    assert storage.complex_float().tolist() == [1 + 0j, 2 + 0j]
+    assert storage.pickle_storage_type() == "FloatStorage"
+    assert storage.untyped().type() == "torch.storage.UntypedStorage"
+
+
+def test_storages_from_buffers():
+    assert torch.UntypedStorage.from_buffer(b"abc").tolist() == [97, 98, 99]
+    big = b"\x00\x01\x00\x02"
+    assert torch.ShortStorage.from_buffer(big, "big").tolist() == [1, 2]
+    assert torch.ShortStorage.from_buffer(big, "little", offset=2).tolist() == [512]
+    assert torch.ByteStorage.from_buffer(big, count=2).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="byte_order"):
+        torch.ShortStorage.from_buffer(big)
+
+
+def test_new_storages_in_shared_memory():
+    shared = torch.FloatStorage._new_shared(3)
+    assert shared.is_shared() and len(shared) == 3 and shared.dtype == torch.float32
+
+
+def test_data_of_a_sparse_tensor_is_refused():
+    t = torch.ones(3)
+    with pytest.raises(RuntimeError, match="incompatible tensor type"):
+        t.data = torch.eye(2).to_sparse()
+    assert t.tolist() == [1, 1, 1]

@@ -254,3 +254,80 @@ def test_repeats_that_overflow():
         torch.ones(2).repeat(2**63 - 1)
     with pytest.raises(RuntimeError, match="overflows"):
         torch.ones(2, 3).tile(2**62, 2**62)
+
+
+def test_equal_promotes():
+    assert torch.equal(torch.tensor([1.0]), torch.tensor([1]))
+    assert torch.equal(torch.empty(0), torch.empty(0, dtype=torch.int32))
+    assert not torch.equal(torch.tensor(1.0), torch.tensor(1j))
+    assert not torch.equal(torch.tensor([1.0]), torch.tensor([1, 2]))
+
+
+def test_nan_stands_behind_all_numbers_in_a_search():
+    edges, values = torch.tensor([1.0, 2.0, math.nan]), torch.tensor([math.nan, math.inf, 1.5])
+    assert torch.searchsorted(edges, values).tolist() == [3, 3, 1]
+    assert torch.searchsorted(edges, values, right=True).tolist() == [3, 3, 1]
+    assert torch.bucketize(values, edges[:2]).tolist() == [2, 2, 1]
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
+def test_shifts_beyond_the_width(dtype):
+    info = torch.iinfo(dtype)
+    x = torch.tensor([info.max, info.min, 1], dtype=dtype)
+    for count in (info.bits, info.bits + 1):
+        assert (x << count).tolist() == [0, 0, 0]
+        assert (x >> count).tolist() == [0, -1 if info.min else 0, 0]
+
+
+def test_ldexp_of_zero_and_infinity():
+    x = torch.tensor([0.0, math.inf, -math.inf, 1e-40, 1e30])
+    expected = [0.0, math.inf, -math.inf]
+    assert torch.ldexp(x[:3], torch.tensor([300])).tolist() == expected
+    assert torch.ldexp(x[:3], torch.tensor([-300])).tolist() == expected
+    assert torch.ldexp(torch.tensor([0.0]), torch.tensor([255], dtype=torch.uint8)).item() == 0
+    assert torch.ldexp(torch.tensor(2.0**-149), torch.tensor(276)).item() == 2.0**127
+    assert torch.ldexp(torch.tensor(2.0**-1074, dtype=torch.float64), torch.tensor(2097)).item() == 2.0**1023
+
+
+def test_circular_padding_goes_round_what_negative_padding_leaves():
+    x = torch.arange(4.0).view(1, 1, 4)
+    assert F.pad(x, (-1, 2), "circular").tolist() == [[[1, 2, 3, 1, 2]]]
+    assert F.pad(x, (1, -1), "circular").tolist() == [[[2, 0, 1, 2]]]
+    image = torch.arange(16.0).view(1, 1, 4, 4)
+    assert F.pad(image, (-2, 1, -2, 1), "circular").tolist() == [[[[10, 11, 10], [14, 15, 14], [10, 11, 10]]]]
+
+
+def test_wide_unsigned_integers_with_complex_numbers():
+    for dtype in (torch.uint16, torch.uint32, torch.uint64):
+        assert (torch.ones(2, dtype=dtype) * 1j).tolist() == [1j, 1j]
+        assert torch.result_type(torch.ones(2, dtype=dtype), torch.tensor(1j)) == torch.complex64
+
+
+def test_complex_numbers_are_true_or_false():
+    assert torch.zeros(2, dtype=torch.bool).fill_(1j).tolist() == [True, True]
+    assert torch.full((1,), 0j, dtype=torch.bool).tolist() == [False]
+
+
+def test_transposes_of_numbers_and_lines_warn():
+    for view in (lambda: torch.tensor(5.0).mT, lambda: torch.tensor(5.0).mH, lambda: torch.ones(3).T):
+        with pytest.warns(UserWarning, match="deprecated"):
+            view()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.tensor(5.0).T.item() == 5 and torch.ones(2, 3).T.shape == (3, 2)
+
+
+def test_lost_imaginary_parts_are_told():
+    z = torch.tensor([1 + 2j])
+    for call in (lambda: z.float(), lambda: torch.zeros(1).copy_(z), lambda: z.to(torch.int32)):
+        with pytest.warns(UserWarning, match="Casting complex values to real discards the imaginary part"):
+            assert call().item() == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert z.bool().item() and z.to(torch.complex128).item() == 1 + 2j
+
+
+def test_resizing_to_the_same_size_changes_nothing():
+    t = torch.ones(2, 3).t()
+    assert t.resize_(3, 2).stride() == (1, 3)
+    assert t.resize_(2, 3).stride() == (3, 1)

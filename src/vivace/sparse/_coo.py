@@ -291,6 +291,8 @@ def sparse_coo_tensor(
 
     Without size: the smallest that holds the indices. sparse_coo_tensor(size): no element.
     """
+    if indices is None and size is None:
+        raise TypeError("sparse_coo_tensor() takes indices and values, or a size")
     if values is None:
         size = tuple(size if indices is None else indices)
         indices = vivace.empty((len(size), 0), dtype=vivace.int64, device=device)
