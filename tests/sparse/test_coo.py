@@ -45,6 +45,11 @@ def test_coalesce():
     assert torch.equal(s.to_dense(), c.to_dense()) and c.coalesce() is c
 
 
+def test_coalesced_by_word():
+    s = torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (2,))
+    assert s._coalesced_(True) is s and s.is_coalesced() and s.indices().tolist() == [[0, 1]]
+
+
 def test_making():
     assert torch.sparse_coo_tensor([[0, 1], [1, 5]], [1.0, 2.0]).shape == (2, 6)
     empty = torch.sparse_coo_tensor((2, 3))

@@ -111,6 +111,11 @@ class SparseTensor(_C.Tensor):
     def is_coalesced(self):
         return self._coalesced
 
+    def _coalesced_(self, coalesced):
+        """Says that the indices are in order and each there once, or that they may not be."""
+        self._coalesced = coalesced
+        return self
+
     def coalesce(self):
         return self if self._coalesced else _algebra.coalesce(self)
 
