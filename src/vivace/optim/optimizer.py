@@ -12,6 +12,8 @@ from vivace import _C
 
 from ..utils._observed import ObservedDict
 from ..utils.hooks import RemovableHandle
+from ._helpers import *  # noqa: F403  what packages take from here
+from ._helpers import _group_tensors_by_device_and_dtype
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
@@ -56,6 +58,7 @@ class State(_Counted):
 class Optimizer:
     """Base class of all optimizers."""
 
+    _group_tensors_by_device_and_dtype = staticmethod(_group_tensors_by_device_and_dtype)
     _hooked = False  # on the class that `step` of is wrapped to run hooks
 
     def __init__(self, params, defaults):
