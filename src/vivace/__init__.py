@@ -164,3 +164,4 @@ for _name in [
 
 add_lazy_modules(__name__, _os.path.dirname(__file__))
 add_late_names(_C)
+del LEGACY_CLASSES, add_late_names, add_lazy_modules, lazy_function

@@ -9,22 +9,7 @@ import importlib.machinery
 import sys
 
 import vivace
-from vivace._lazy import NAME_THE_EXTENSION
-
-
-class _Loader(importlib.abc.Loader):
-    """Hands out a module that is loaded already."""
-
-    def __init__(self, module):
-        self.module = module
-        self.spec = module.__spec__
-
-    def create_module(self, spec):
-        return self.module
-
-    def exec_module(self, module):
-        module.__spec__ = self.spec  # the import system has put the alias's own in its place
-
+from vivace._lazy import NAME_THE_EXTENSION, HandedOut
 
 _STARTERS = ("multiprocessing.popen_spawn_posix", "multiprocessing.popen_forkserver")
 
@@ -46,7 +31,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             if error.name is None or not (real == error.name or real.startswith(error.name + ".")):
                 raise  # the module exists, and misses another one
             raise ModuleNotFoundError(f"vivace does not have the module {name}", name=name) from None
-        return importlib.machinery.ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))
+        return importlib.machinery.ModuleSpec(name, HandedOut(module), is_package=hasattr(module, "__path__"))
 
 
 def install():

@@ -46,8 +46,36 @@ def _load(module):
             _running.discard(spec.name)
 
 
+class HandedOut:
+    """A loader that gives a module that is loaded already."""
+
+    def __init__(self, module):
+        self.module = module
+        self.spec = module.__spec__
+
+    def create_module(self, spec):
+        return self.module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec  # the import system has put the new one in its place
+
+
+class _LoadedMeanwhile:
+    """A finder of modules that are there: the import system asks for `vivace.nn.functional` after it has read the path
+    of `vivace.nn`, which runs its code, which may have imported it. Without, its code would run twice."""
+
+    def __init__(self, package):
+        self.prefix = f"{package}."
+
+    def find_spec(self, name, path=None, target=None):
+        if target is None and name.startswith(self.prefix) and name in sys.modules:
+            return _bootstrap.ModuleSpec(name, HandedOut(sys.modules[name]))
+        return None
+
+
 def add_lazy_modules(package, folder):
     """Puts all modules in a package's folder into its namespace, and into sys.modules."""
+    sys.meta_path.insert(0, _LoadedMeanwhile(package))
     for entry in os.scandir(folder):
         name, _, extension = entry.name.partition(".")
         full = f"{package}.{name}"
@@ -85,8 +113,8 @@ def submodule(package, name):
         try:
             return importlib.import_module(full)
         except ModuleNotFoundError as error:
-            if error.name != full:
-                raise
+            if error.name != full:  # it needs a package that is not there
+                raise AttributeError(str(error)) from error
     raise AttributeError(f"vivace does not have torch{full.removeprefix('vivace')}") from None
 
 
@@ -102,8 +130,8 @@ class _Package(ModuleType):
 
 
 def lazily(package, home, listed=True):
-    """The `__getattr__` of a package whose names come from the modules that `home` gives, or are submodules. Those in
-    `__all__` are in its dictionary too, unless it is not `listed`, which makes reading a name faster."""
+    """`__getattr__` and `__dir__` of a package whose names come from the modules that `home` gives, or are submodules.
+    Those in `__all__` are in its dictionary too, unless it is not `listed`, which makes reading a name faster."""
     if listed:
         object.__setattr__(sys.modules[package], "__class__", _Package)
 
@@ -114,7 +142,13 @@ def lazily(package, home, listed=True):
         setattr(importlib.import_module(package), name, value)  # the next read finds it
         return value
 
-    return __getattr__
+    def __dir__():
+        module = sys.modules[package]
+        files = [entry.name.partition(".") for path in getattr(module, "__path__", ()) for entry in os.scandir(path)]
+        modules = (name for name, _, kind in files if kind in ("", "py") and name[0] != "_")
+        return sorted({*vars(module), *home, *modules})
+
+    return __getattr__, __dir__
 
 
 class _Absent(type):

@@ -13,10 +13,12 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
 
 
 def are_deterministic_algorithms_enabled():
+    """What use_deterministic_algorithms set."""
     return _deterministic["enabled"]
 
 
 def is_deterministic_algorithms_warn_only_enabled():
+    """Whether use_deterministic_algorithms asked for warnings alone."""
     return _deterministic["warn_only"]
 
 
@@ -29,6 +31,7 @@ def set_deterministic_debug_mode(debug_mode):
 
 
 def get_deterministic_debug_mode():
+    """0, 1 where it would warn, 2 where it would raise."""
     if not _deterministic["enabled"]:
         return 0
     return 1 if _deterministic["warn_only"] else 2
@@ -43,6 +46,7 @@ def set_float32_matmul_precision(precision):
 
 
 def get_float32_matmul_precision():
+    """What set_float32_matmul_precision set."""
     return _matmul_precision
 
 
@@ -61,10 +65,12 @@ def set_warn_always(b, /):
 
 
 def is_warn_always_enabled():
+    """What set_warn_always set."""
     return _warn_always
 
 
 def compiled_with_cxx11_abi():
+    """True."""
     return True
 
 

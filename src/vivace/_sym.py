@@ -21,14 +21,17 @@ class SymBool:
 
 
 def sym_int(a):
+    """math.trunc."""
     return math.trunc(a)
 
 
 def sym_float(a):
+    """float(a)."""
     return float(a)
 
 
 def sym_not(a):
+    """not a."""
     return not a
 
 
@@ -37,20 +40,25 @@ def _as_common(a, b, chosen):
 
 
 def sym_max(a, b):
+    """The larger, a float if either is one."""
     return _as_common(a, b, max(a, b))
 
 
 def sym_min(a, b):
+    """The smaller, a float if either is one."""
     return _as_common(a, b, min(a, b))
 
 
 def sym_sqrt(a):
+    """math.sqrt."""
     return math.sqrt(a)
 
 
 def sym_sum(args):
+    """The sum of the numbers in a list."""
     return sum(args)
 
 
 def sym_ite(b, t, f):
+    """t if b, else f."""
     return t if b else f

@@ -210,6 +210,7 @@ def is_neg(self):
 
 @_method
 def is_distributed(self):
+    """False."""
     return False
 
 

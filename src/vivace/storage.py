@@ -389,7 +389,9 @@ for _dtype, _name in _LEGACY_NAMES.items():
     _name = {_C.complex64: "complex_float", _C.complex128: "complex_double"}.get(_dtype, _name.lower())
     setattr(TypedStorage, _name, _conversion(_dtype))
 
-LEGACY_CLASSES = {
-    f"{name}Storage": _LegacyClass(f"{name}Storage", (), {"dtype": dtype, "__module__": "torch"})
-    for dtype, name in _LEGACY_NAMES.items()
-}
+
+def _legacy_class(name, dtype):
+    return _LegacyClass(name, (), {"dtype": dtype, "__module__": "torch", "__doc__": f"A typed storage of {dtype}."})
+
+
+LEGACY_CLASSES = {f"{name}Storage": _legacy_class(f"{name}Storage", dtype) for dtype, name in _LEGACY_NAMES.items()}

@@ -160,3 +160,45 @@ def test_dictionaries_of_packages_hold_all_names(path: str) -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.startswith("True")
+
+
+def test_functions_say_what_they_do_and_helpers_are_private() -> None:
+    import vivace
+
+    helpers = {"add_late_names", "add_lazy_modules", "lazy_function", "LEGACY_CLASSES"}
+    assert not helpers & set(dir(vivace))
+    for space in (vivace, vivace.nn.functional):
+        public = {name: value for name, value in vars(space).items() if name[0] != "_" and callable(value)}
+        assert [name for name, value in public.items() if not value.__doc__] == []
+
+
+def test_names_that_load_late_are_listed() -> None:
+    code = (
+        "import inspect, importlib\n"
+        "for path in ('nn', 'nn.utils', 'optim', 'utils', 'distributions', 'autograd', 'backends', 'fx'):\n"
+        "    package = importlib.import_module('vivace.' + path)\n"
+        "    print(*(f'{path}.{name}' for name in dir(package)))\n"
+        "    inspect.getmembers(package)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    wanted = {"nn.Conv2d", "nn.utils.prune", "optim.Adam", "utils.data", "distributions.Normal", "backends.mps"}
+    assert wanted <= set(result.stdout.split())
+
+
+def test_code_of_modules_runs_once() -> None:
+    code = """
+import importlib, importlib._bootstrap_external as external, sys
+runs, run = [], external._LoaderBasics.exec_module
+external._LoaderBasics.exec_module = lambda self, module: (runs.append(module.__name__), run(self, module))
+import vivace
+for name in sys.argv[1:]:
+    module = importlib.import_module(name)
+    assert module is sys.modules[name] and module.__spec__.name == name
+    assert importlib.reload(module) is module
+    runs.remove(name)
+assert len(runs) == len(set(runs)), [name for name in runs if runs.count(name) > 1]
+"""
+    names = ("nn.functional", "nn.parameter", "amp.grad_scaler", "autograd.variable", "multiprocessing.reductions")
+    command = [sys.executable, "-c", code, *(f"vivace.{name}" for name in names)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import pydoc
 
 import pytest
 
@@ -243,3 +244,8 @@ def test_modes_see_initialisations():
         for call in (init.uniform_, init.normal_, init.kaiming_uniform_, init.xavier_normal_, init.ones_):
             assert call(t) is t
     assert t.eq(7).all()
+
+
+def test_help_shows_what_functions_do():
+    for function in (torch.einsum, torch.nn.functional.relu, torch.nn.functional.max_pool2d):
+        assert function.__doc__ and function.__doc__ in pydoc.plain(pydoc.render_doc(function))

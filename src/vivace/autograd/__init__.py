@@ -104,7 +104,7 @@ def _batched_grad(outputs, inputs, weights, keep, create_graph, allow_unused, ma
     return tuple(missing(x) if g is None else next(batches) for g, x in zip(found, inputs, strict=True))
 
 
-__getattr__ = lazily(
+__getattr__, __dir__ = lazily(
     "vivace.autograd",
     {
         "Function": "vivace.autograd.function",

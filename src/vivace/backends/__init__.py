@@ -1,7 +1,5 @@
 """torch.backends: switches that programs set. Each backend is a module of its own."""
 
-from vivace._lazy import submodule
+from vivace._lazy import lazily
 
-
-def __getattr__(name):
-    return submodule("vivace.backends", name)
+__getattr__, __dir__ = lazily("vivace.backends", {}, listed=False)

@@ -59,4 +59,4 @@ _MODULES = {
 _HOME = {name: f"vivace.distributions.{module}" for module, names in _MODULES.items() for name in names.split()}
 __all__ = list(_HOME)
 
-__getattr__ = lazily("vivace.distributions", _HOME)
+__getattr__, __dir__ = lazily("vivace.distributions", _HOME)

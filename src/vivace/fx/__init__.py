@@ -2,7 +2,7 @@
 packages derive from exist, and refuse to be made.
 """
 
-from vivace._lazy import refusing, submodule
+from vivace._lazy import lazily, refusing
 
 __all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "symbolic_trace", "wrap"]
 
@@ -28,5 +28,4 @@ Graph, GraphModule, Interpreter, Node, Proxy, Tracer, Transformer = (
 symbolic_trace = refusing(__name__, _SENTENCE)("symbolic_trace")
 
 
-def __getattr__(name):
-    return submodule("vivace.fx", name)
+__getattr__, __dir__ = lazily("vivace.fx", {}, listed=False)

@@ -7,7 +7,7 @@ from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedPara
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", *modules.HOME]
 
-__getattr__ = lazily(
+__getattr__, __dir__ = lazily(
     "vivace.nn",
     {**modules.HOME, "DataParallel": "vivace.nn.parallel", "LinearCrossEntropyOptions": "vivace.nn._chunks"},
     listed=False,

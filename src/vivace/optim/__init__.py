@@ -10,4 +10,4 @@ _NAMES = (
 _HOME = {name: f"vivace.optim.{'_' * (name in ('Adafactor', 'Muon'))}{name.lower()}" for name in _NAMES}
 __all__ = list(_HOME)
 
-__getattr__ = lazily("vivace.optim", _HOME)
+__getattr__, __dir__ = lazily("vivace.optim", _HOME)

@@ -437,4 +437,4 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_i = self.T_0 * self.T_mult**n
 
 
-__getattr__ = lazily("vivace.optim.lr_scheduler", dict.fromkeys(_LAZY, "vivace.optim._lr_schedulers"))
+__getattr__, __dir__ = lazily("vivace.optim.lr_scheduler", dict.fromkeys(_LAZY, "vivace.optim._lr_schedulers"))

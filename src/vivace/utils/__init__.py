@@ -1,6 +1,6 @@
 """torch.utils: what is not mathematics. Submodules load when they are first used."""
 
-from vivace._lazy import lazy_function, submodule
+from vivace._lazy import lazily, lazy_function
 
 generate_methods_for_privateuse1_backend = lazy_function(
     "vivace.utils.backend_registration", "generate_methods_for_privateuse1_backend"
@@ -8,5 +8,4 @@ generate_methods_for_privateuse1_backend = lazy_function(
 rename_privateuse1_backend = lazy_function("vivace.utils.backend_registration", "rename_privateuse1_backend")
 
 
-def __getattr__(name):
-    return submodule("vivace.utils", name)
+__getattr__, __dir__ = lazily("vivace.utils", {}, listed=False)

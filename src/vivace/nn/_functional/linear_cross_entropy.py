@@ -75,6 +75,7 @@ def linear_cross_entropy(
     label_smoothing=0.0,
     options=None,
 ):
+    """cross_entropy(linear(input, linear_weight, linear_bias), target) without keeping all logits at once."""
     _check(input, linear_weight, target, linear_bias, ignore_index)
     ignore_index = -100 if ignore_index is None else ignore_index
     if options is not None:

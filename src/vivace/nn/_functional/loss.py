@@ -40,6 +40,7 @@ def _reduced(loss, reduction):
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    """Connectionist temporal classification of log-probabilities (T, N, C) (Graves et al., 2006)."""
     return vivace.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, get_enum(reduction), zero_infinity)
 
 
@@ -47,6 +48,7 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
 def poisson_nll_loss(
     input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
 ):
+    """exp(x) - target * x (x - target * log(x) without log_input); `full` adds Stirling's term."""
     reduction = _resolve(size_average, reduce, reduction)
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
@@ -56,6 +58,7 @@ def poisson_nll_loss(
 
 
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """0.5 * (log(var) + (input - target)**2 / var), with var at least eps."""
     if isinstance(var, (int, float)):
         if var < 0:
             raise ValueError("var has negative entry/entries")
@@ -82,6 +85,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 
 @in_float32
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """target * (log(target) - input) of log-probabilities; 'batchmean' divides by the batch, as the divergence does."""
     batch_mean = False
     if size_average is not None or reduce is not None:
         reduction = legacy_get_string(size_average, reduce)
@@ -107,6 +111,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 
 @in_float32
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    """x where the target is 1, max(0, margin - x) where it is -1."""
     reduction = _resolve(size_average, reduce, reduction)
     zero = vivace.zeros_like(input)
     loss = vivace.where(target != 1, (margin - input).clamp(min=0), zero) + vivace.where(target != -1, input, zero)
@@ -115,12 +120,14 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 
 @in_float32
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """log(1 + exp(-target * x)) of targets 1 and -1."""
     reduction = _resolve(size_average, reduce, reduction)
     return _reduced(_nn.softplus(-target * input), reduction)
 
 
 @in_float32
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """max(0, -target * (input1 - input2) + margin)"""
     reduction = _resolve(size_average, reduce, reduction)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
@@ -132,6 +139,7 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
 
 @in_float32
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """1 - cos(x1, x2) where the target is 1, max(0, cos(x1, x2) - margin) where it is -1."""
     reduction = _resolve(size_average, reduce, reduction)
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -153,6 +161,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
 
 @in_float32
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """multi_margin_loss for several classes per sample, listed in the target up to the first -1."""
     reduction = _resolve(size_average, reduce, reduction)
     if input.dim() > 2 or input.numel() == 0 and (input.dim() < 2 or input.size(1) == 0):
         raise RuntimeError(
@@ -171,6 +180,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
 
 
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """Mean over classes of binary cross entropy of sigmoid(x)."""
     reduction = _resolve(size_average, reduce, reduction)
     loss = -(target * _nn.logsigmoid(input) + (1 - target) * _nn.logsigmoid(-input))
     if weight is not None:
@@ -180,6 +190,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
 
 @in_float32
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """Sum over other classes of max(0, margin - x[target] + x[class])**p, over the number of classes."""
     reduction = _resolve(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -200,6 +211,7 @@ def triplet_margin_loss(
     anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None,
     reduction="mean",
 ):  # fmt: skip
+    """max(0, |anchor - positive| - |anchor - negative| + margin) of distances with norm p."""
     reduction = _resolve(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -213,6 +225,7 @@ def triplet_margin_loss(
 def triplet_margin_with_distance_loss(
     anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
 ):
+    """triplet_margin_loss with a distance function of one's own."""
     get_enum(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -229,6 +242,7 @@ def _triplet(anchor, positive, negative, distance, margin, swap, reduction):
 
 @in_float32
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities, which must lie in [0, 1]."""
     reduction = _resolve(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(
@@ -246,6 +260,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
 def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
+    """binary_cross_entropy(sigmoid(x), target), computed safely; pos_weight weighs positives."""
     reduction = _resolve(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")

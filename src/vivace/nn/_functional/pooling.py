@@ -29,18 +29,21 @@ __all__ = [
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """The largest element of each window; with return_indices also where it was. Input (N, C, L) or (C, L)."""
     if return_indices:
         return _nn.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return vivace.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """The largest element of each window; with return_indices also where it was. Input (N, C, H, W) or (C, H, W)."""
     if return_indices:
         return _nn.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return vivace.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    """The largest element of each window; with return_indices also where it was. Input (N, C, D, H, W) or less N."""
     if return_indices:
         return _nn.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return vivace.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -58,24 +61,29 @@ def _sizes(output_size, input, spatial):
 
 
 def adaptive_avg_pool2d(input, output_size):
+    """Means of windows chosen for a result of output_size: an int or a pair, None keeps the size."""
     return _nn.adaptive_avg_pool2d(input, _sizes(output_size, input, 2))
 
 
 def adaptive_avg_pool3d(input, output_size):
+    """Means of windows chosen for a result of output_size: an int or a triple, None keeps the size."""
     return _nn.adaptive_avg_pool3d(input, _sizes(output_size, input, 3))
 
 
 def adaptive_max_pool1d(input, output_size, return_indices=False):
+    """The largest elements of output_size windows that cover the input (N, C, L) or (C, L)."""
     both = _nn.adaptive_max_pool1d_with_indices(input, _sizes(output_size, input, 1))
     return both if return_indices else both[0]
 
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):
+    """max_pool2d with windows chosen for a result of output_size: an int or a pair, None keeps the size."""
     both = _nn.adaptive_max_pool2d_with_indices(input, _sizes(output_size, input, 2))
     return both if return_indices else both[0]
 
 
 def adaptive_max_pool3d(input, output_size, return_indices=False):
+    """max_pool3d with windows chosen for a result of output_size: an int or a triple, None keeps the size."""
     both = _nn.adaptive_max_pool3d_with_indices(input, _sizes(output_size, input, 3))
     return both if return_indices else both[0]
 
@@ -87,14 +95,17 @@ def _lp_pool(mean_pool, input, norm_type, kernel_size, stride, ceil_mode, spatia
 
 
 def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """(sum of x**norm_type)**(1 / norm_type) of each window of (N, C, L)."""
     return _lp_pool(_nn.avg_pool1d, input, norm_type, kernel_size, stride, ceil_mode, 1)
 
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """(sum of x**norm_type)**(1 / norm_type) of each window of (N, C, H, W)."""
     return _lp_pool(_nn.avg_pool2d, input, norm_type, kernel_size, stride, ceil_mode, 2)
 
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    """(sum of x**norm_type)**(1 / norm_type) of each window of (N, C, D, H, W)."""
     return _lp_pool(_nn.avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode, 3)
 
 
@@ -145,14 +156,17 @@ def _per_dim(value, dims):
 
 
 def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """Puts the results of max_pool1d back where they were, by its indices; 0 elsewhere."""
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
 def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """Puts the results of max_pool2d back where they were, by its indices; 0 elsewhere."""
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
 def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """Puts the results of max_pool3d back where they were, by its indices; 0 elsewhere."""
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 3)
 
 
@@ -179,18 +193,21 @@ def _fractional(name, input, kernel_size, output_size, output_ratio, samples, di
 def fractional_max_pool2d_with_indices(
     input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
 ):
+    """fractional_max_pool2d, and where the elements were."""
     return _fractional("fractional_max_pool2d", input, kernel_size, output_size, output_ratio, _random_samples, 2)
 
 
 def fractional_max_pool3d_with_indices(
     input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
 ):
+    """fractional_max_pool3d, and where the elements were."""
     return _fractional("fractional_max_pool3d", input, kernel_size, output_size, output_ratio, _random_samples, 3)
 
 
 def fractional_max_pool2d(
     input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
 ):
+    """Largest elements of windows whose places are drawn at random (Graham, 2014)."""
     both = _fractional("fractional_max_pool2d", input, kernel_size, output_size, output_ratio, _random_samples, 2)
     return both if return_indices else both[0]
 
@@ -198,5 +215,6 @@ def fractional_max_pool2d(
 def fractional_max_pool3d(
     input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
 ):
+    """Largest elements of windows whose places are drawn at random, along three dims."""
     both = _fractional("fractional_max_pool3d", input, kernel_size, output_size, output_ratio, _random_samples, 3)
     return both if return_indices else both[0]

@@ -54,6 +54,7 @@ def interpolate(
     input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
     antialias=False,
 ):  # fmt: skip
+    """Resizes the last dims of (N, C, ...) to `size` or by `scale_factor`: nearest, linear, bilinear, bicubic, area."""
     spatial = input.dim() - 2
     if mode in ("nearest", "area", "nearest-exact") and align_corners is not None:
         raise ValueError(
@@ -119,15 +120,18 @@ def _old_name(name):
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """The old name of interpolate."""
     _old_name("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input, size=None, scale_factor=None):
+    """interpolate with mode 'nearest'."""
     _old_name("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):
+    """interpolate with mode 'bilinear' and align_corners=True."""
     _old_name("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

@@ -22,6 +22,7 @@ def _align(align_corners):
 
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """Values of the input at the places of a grid (N, H, W, 2), where -1 and 1 are the image's borders."""
     if mode not in _MODES:
         raise ValueError(
             f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
@@ -43,6 +44,7 @@ def _centers(n, theta, align_corners):
 
 
 def affine_grid(theta, size, align_corners=None):
+    """Grids for grid_sample of sizes (N, C, H, W) or (N, C, D, H, W), from matrices theta (N, 2, 3) or (N, 3, 4)."""
     align_corners = _align(align_corners)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")

@@ -18,6 +18,7 @@ def _in_format_of(input, result):
 
 
 def pixel_shuffle(input, upscale_factor):
+    """(N, C r**2, H, W) to (N, C, H r, W r)."""
     r = upscale_factor
     if r <= 0:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
@@ -38,6 +39,7 @@ def pixel_shuffle(input, upscale_factor):
 
 
 def pixel_unshuffle(input, downscale_factor):
+    """(N, C, H r, W r) to (N, C r**2, H, W)."""
     r = downscale_factor
     if r <= 0:
         raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
@@ -60,6 +62,7 @@ def pixel_unshuffle(input, downscale_factor):
 
 
 def channel_shuffle(input, groups):
+    """Exchanges channels between groups: (N, g c, ...) as (N, g, c, ...), transposed and back."""
     if input.dim() < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
     channels = input.size(1)

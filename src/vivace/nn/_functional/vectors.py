@@ -15,11 +15,13 @@ __all__ = [
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """The input over its norm along `dim`, which counts as at least eps."""
     size = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     return input / size if out is None else vivace.div(input, size, out=out)
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    """The cosine of the angle between x1 and x2 along `dim`; norms count as at least eps."""
     shape = (x1 * x2).shape
     x1, x2 = x1.expand(shape), x2.expand(shape)
     if not (x1.is_floating_point() or x1.is_complex()):
@@ -33,6 +35,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    """The norm p of x1 - x2 + eps along the last dim."""
     return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
 
 
@@ -55,6 +58,7 @@ def one_hot(input, num_classes=-1):
 
 
 def bilinear(input1, input2, weight, bias=None):
+    """x1 @ weight[k] @ x2 for each output k, plus the bias; weight is (out, in1, in2)."""
     if input1.shape[:-1] != input2.shape[:-1]:
         raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {input1.shape} and {input2.shape}")
     if input1.size(-1) != weight.size(1) or input2.size(-1) != weight.size(2):
@@ -68,6 +72,7 @@ def bilinear(input1, input2, weight, bias=None):
 
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """Each element over (k + alpha * mean of squares of `size` neighbouring channels)**beta."""
     if input.dim() < 3:
         raise ValueError(
             f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)"

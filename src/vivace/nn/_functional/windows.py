@@ -30,6 +30,7 @@ def _grid(height, width, kernel_size, dilation, padding, stride):
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """The windows of images (N, C, H, W) as columns (N, C * prod(kernel_size), L)."""
     if input.dim() not in (3, 4):
         raise RuntimeError(f"unfold expects a 3D or 4D input, but got {input.dim()}D")
     images = input if input.dim() == 4 else input.unsqueeze(0)
@@ -44,6 +45,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """Adds columns (N, C * prod(kernel_size), L) back into images of output_size: the adjoint of unfold."""
     if input.dim() not in (2, 3):
         raise RuntimeError(f"fold expects a 2D or 3D input, but got {input.dim()}D")
     columns_in = input if input.dim() == 3 else input.unsqueeze(0)
@@ -69,6 +71,7 @@ def embedding_bag(
     input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
     per_sample_weights=None, include_last_offset=False, padding_idx=None,
 ):  # fmt: skip
+    """Sums, means or largest of rows of the weight, for bags of indices: rows of a 2-D input, or from offsets on."""
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None:

@@ -54,4 +54,4 @@ FAMILIES = {
 HOME = {name: f"vivace.nn.modules.{family}" for family, names in FAMILIES.items() for name in names.split()}
 __all__ = list(HOME)
 
-__getattr__ = lazily("vivace.nn.modules", HOME)
+__getattr__, __dir__ = lazily("vivace.nn.modules", HOME)
