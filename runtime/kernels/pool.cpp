@@ -182,10 +182,12 @@ void max_by_planes(const Cells& cells, const T* images, int64_t n, T* result, in
 }
 
 void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indices) {
-  TensorRef x = contiguous(input);
-  kernels::RowBuffer values(out, out.dim(), out.dtype()), places(indices, out.dim(), DType::Int64);
+  // Half types have loops over vectors as floats, which they are again afterwards without rounding.
+  const DType compute = cells.is_adaptive ? out.dtype() : compute_of(out.dtype());
+  TensorRef x = kernels::dense_in(&input, compute);
+  kernels::RowBuffer values(out, out.dim(), compute), places(indices, out.dim(), DType::Int64);
   const int64_t images = cells.batches * cells.channels, size = cells.in_size(), positions = cells.out_size();
-  visit(out.dtype(), [&]<class T>() {
+  visit(compute, [&]<class T>() {
     if constexpr (kernels::is_complex_type<T> || std::is_same_v<T, bool>) {
       fail_not_implemented("\"max_pool\" not implemented for '", out.dtype(), "'");
     } else {

@@ -5,6 +5,7 @@
 
 #include "generated/kernels/nn/resize.h"
 #include "runtime/kernels/isa/dense.h"
+#include "runtime/kernels/move_loops.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/parallel/parallel.h"
 
@@ -25,6 +26,7 @@ struct Taps {
   int64_t count;
   std::vector<int64_t> places;
   std::vector<T> weights;
+  int64_t repeats = 0;  // every element so many times, or another pattern: 0
 
   Taps(std::string_view mode, int64_t in, int64_t out, double scale, bool align_corners)
       : count(mode == "cubic"    ? 4
@@ -48,6 +50,10 @@ struct Taps {
       for (int64_t tap = -1; tap <= 2; ++tap)
         add(std::clamp<int64_t>(int64_t(base) + tap, 0, in - 1), cubic_weight(std::fabs(part - T(tap))));
     }
+    if (count != 1 || in == 0 || out % in != 0) return;
+    repeats = out / in;
+    for (int64_t i = 0; i < out && repeats; ++i)
+      if (places[size_t(i)] != i / repeats) repeats = 0;
   }
 
  private:
@@ -113,6 +119,11 @@ void resample(Tensor& input, int64_t dim, int64_t size, std::string_view mode, d
               const auto& loops = dense::loops<T>();
               const int64_t* place = taps.places.data();
               const T* weight = taps.weights.data();
+              if (inner == 1 && taps.repeats > 0) {
+                const auto repeat = sizeof(T) == 4 ? move_loops().transpose4 : move_loops().transpose8;
+                return repeat(reinterpret_cast<char*>(to), taps.repeats * int64_t(sizeof(T)),
+                              reinterpret_cast<const char*>(from), 0, taps.repeats, size / taps.repeats);
+              }
               for (int64_t i = 0; i < size; ++i, place += taps.count, weight += taps.count, to += inner) {
                 if (inner == 1) {
                   T sum = weight[0] * from[place[0]];

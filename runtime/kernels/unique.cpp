@@ -62,6 +62,27 @@ bool count_distinct(const T* x, int64_t n, Tensor* inverse, TensorRef& values, T
   return true;
 }
 
+/// The runs of equals in n elements; `which`: the run of each, if not null. Without branches on the elements.
+template <class T>
+void join_runs(const T* x, int64_t n, int64_t* which, TensorRef& values, TensorRef& counts) {
+  const auto ends = [x](int64_t i) { return load(x[i]) != load(x[i + 1]); };
+  int64_t runs = n > 0;
+  for (int64_t i = 0; i + 1 < n; ++i) runs += ends(i);
+  const DType dtype = values->dtype();
+  values = vivace::empty({runs}, dtype);
+  counts = vivace::empty({runs}, DType::Int64);
+  if (n == 0) return;
+  T* value = values->data<T>();
+  int64_t *end = counts->data<int64_t>(), run = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    value[run] = x[i];
+    end[run] = i + 1;
+    if (which) which[i] = run;
+    run += i + 1 < n && ends(i);
+  }
+  for (int64_t k = runs - 1; k > 0; --k) end[k] -= end[k - 1];
+}
+
 Three distinct(Tensor& self, std::optional<int64_t> dim, bool in_order, bool wants_inverse) {
   if (is_complex(self.dtype())) fail_not_implemented("\"unique\" not implemented for '", self.dtype(), "'");
   const int64_t d = dim ? wrap_dim(*dim, self.dim()) : 0;
@@ -96,6 +117,8 @@ Three distinct(Tensor& self, std::optional<int64_t> dim, bool in_order, bool wan
           count_distinct(rows->data<T>(), n, wants_inverse ? inverse.get() : nullptr, values, times))
         return;
     if constexpr (!kIsComplex<T>) {
+      if (in_order && width == 1 && rest.n == 0)
+        return join_runs(rows->data<T>(), n, wants_inverse ? inverse->data<int64_t>() : nullptr, values, times);
       std::vector<int64_t> order(static_cast<size_t>(n)), chosen, counts;
       std::iota(order.begin(), order.end(), 0);
       const Rows<T> table{rows->data<T>(), width};

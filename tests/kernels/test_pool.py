@@ -55,3 +55,15 @@ def test_adaptive_mean(module):
     np.testing.assert_allclose(pool(module.tensor(x), 1).numpy()[..., 0, 0], x.mean((2, 3)), atol=1e-6)
     want = x.reshape(2, 3, 4, 5, 2, 25).mean((3, 5))
     np.testing.assert_allclose(pool(module.tensor(x), (4, 2)).numpy(), want, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("last", [False, True])
+def test_largest_halves(module, dtype, last):
+    x = module.tensor(np.random.default_rng(0).standard_normal((2, 3, 9, 20))).to(getattr(module, dtype))
+    if last:
+        x = x.contiguous(memory_format=module.channels_last)
+    got, places = module.nn.functional.max_pool2d(x, 3, 2, 1, return_indices=True)
+    want, at = module.nn.functional.max_pool2d(x.float(), 3, 2, 1, return_indices=True)
+    assert got.dtype == x.dtype and module.equal(got.float(), want) and module.equal(places, at)
+    assert got.stride() == want.stride()

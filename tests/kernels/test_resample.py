@@ -82,3 +82,13 @@ def test_layout_and_meta():
 def test_mixed_lines_of_bytes_are_refused():
     with pytest.raises(NotImplementedError, match="Byte"):
         interpolate(vivace.zeros(1, 1, 4, dtype=vivace.uint8), 3, mode="linear")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("times", [1, 2, 3, 5])
+@pytest.mark.parametrize("width", [1, 2, 9, 33, 40])
+def test_whole_multiples(module, dtype, times, width):
+    x = np.arange(3 * 4 * width, dtype=np.float32).reshape(1, 3, 4, width) % 100
+    t = module.tensor(x).to(getattr(module, dtype))
+    got = module.nn.functional.interpolate(t, scale_factor=times, mode="nearest")
+    np.testing.assert_array_equal(got.float().numpy(), x.repeat(times, 2).repeat(times, 3))

@@ -62,3 +62,16 @@ def test_counts() -> None:
             np.testing.assert_array_equal(got.numpy(), want)
     with pytest.raises(RuntimeError, match="is not finite"):
         torch.histc(torch.tensor([1.0, float("nan"), 2.0]))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "float16"])
+@pytest.mark.parametrize("n", [0, 1, 2, 50, 1000])
+def test_unique_consecutive(module, dtype, n):
+    x = np.random.default_rng(n).integers(0, 2, n).astype(dtype)
+    starts = np.flatnonzero(np.r_[True, x[1:] != x[:-1]]) if n else np.zeros(0, int)
+    values, which, counts = module.unique_consecutive(module.tensor(x), return_inverse=True, return_counts=True)
+    np.testing.assert_array_equal(values.numpy(), x[starts])
+    np.testing.assert_array_equal(counts.numpy(), np.diff(np.r_[starts, n]) if n else [])
+    np.testing.assert_array_equal(which.numpy(), np.searchsorted(starts, np.arange(n), "right") - 1)
+    if n > 2 and dtype.startswith("float"):
+        assert len(module.unique_consecutive(module.tensor([1.0, float("nan"), float("nan")]))) == 3

@@ -20,6 +20,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/autograd/formulas/zeros.h"
 #include "runtime/autograd/node.h"
 
 namespace vivace::formulas {
@@ -73,7 +74,7 @@ TensorRef zeros_of(Tensor& g, IntList sizes) { return ops::zeros(sizes, g.dtype(
 }  // namespace
 
 TensorRef gather_backward(Tensor& g, IntList self_sizes, int64_t dim, Tensor& index) {
-  return ops::scatter_add(*zeros_of(g, self_sizes), dim, index, g);
+  return scattered(g, self_sizes, dim, index);
 }
 TensorRef scatter_backward(Tensor& g, int64_t dim, Tensor& index) {
   return ops::scatter_value(g, dim, index, Scalar(0));
@@ -130,14 +131,14 @@ std::tuple<TensorRef, TensorRef, TensorRef> scatter_reduce_backward(Tensor& g, T
 }
 
 TensorRef index_backward(Tensor& g, IntList self_sizes, TensorList indices) {
-  return ops::index_put(*zeros_of(g, self_sizes), indices, g, true);
+  return put_added(g, self_sizes, indices);
 }
 TensorRef index_put_backward(Tensor& g, TensorList indices, bool accumulate) {
   if (accumulate) return TensorRef::share(&g);
   return ops::index_put(g, indices, *ops::zeros(Dims{}, g.dtype(), g.device()), false);
 }
 TensorRef index_select_backward(Tensor& g, IntList self_sizes, int64_t dim, Tensor& index) {
-  return ops::index_add(*zeros_of(g, self_sizes), dim, index, g, Scalar(1));
+  return slices_added(g, self_sizes, dim, index);
 }
 TensorRef index_add_source_backward(Tensor& g, int64_t dim, Tensor& index, Tensor& source, const Scalar& alpha) {
   const TensorRef part = ops::reshape(*ops::index_select(g, dim, index), source.sizes());
@@ -180,7 +181,7 @@ TensorRef trace_backward(Tensor& g, IntList self_sizes) {
 
 TensorRef sort_backward(Tensor& g, IntList self_sizes, Tensor& indices, int64_t dim) {
   if (self_sizes.empty()) return TensorRef::share(&g);
-  return ops::scatter_add(*zeros_of(g, self_sizes), dim, indices, g);
+  return scattered(g, self_sizes, dim, indices);
 }
 
 }  // namespace vivace::formulas

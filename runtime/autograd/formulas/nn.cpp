@@ -15,6 +15,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/regroup.h"
 #include "runtime/autograd/formulas/var.h"
+#include "runtime/autograd/formulas/zeros.h"
 #include "runtime/composite/value.h"
 #include "runtime/kernels/embedding.h"
 #include "runtime/kernels/loss.h"
@@ -205,7 +206,7 @@ TensorRef embedding_backward(Tensor& g, Tensor& input, IntList weight_sizes, std
                     counts = ops::index_select(*ops::index_add(*none, 0, *index, *each), 0, *index);
     grads = ops::div_Tensor(*grads, *ops::reshape(*counts, column));
   }
-  return ops::index_add(*ops::zeros(weight_sizes, g.dtype(), g.device()), 0, *index, *grads);
+  return slices_added(*grads, weight_sizes, 0, *index);
 }
 TensorRef embedding_backward_fused(Tensor& g, Tensor& input, IntList weight_sizes, std::optional<int64_t> padding_idx,
                                    bool scale_grad_by_freq) {

@@ -23,6 +23,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/autograd/formulas/zeros.h"
 #include "runtime/composite/value.h"
 
 namespace vivace::formulas {
@@ -214,9 +215,8 @@ TensorRef max_backward(Tensor& g, Tensor& self, Tensor& y) { return shared(g, se
 
 TensorRef select_along_backward(Tensor& g, IntList self_sizes, Tensor& indices, int64_t dim, bool keepdim) {
   if (self_sizes.empty()) return TensorRef::share(&g);
-  const TensorRef zeros = ops::zeros(self_sizes, g.dtype(), g.device());
-  if (keepdim) return ops::scatter_add(*zeros, dim, indices, g);
-  return ops::scatter_add(*zeros, dim, *ops::unsqueeze(indices, dim), *ops::unsqueeze(g, dim));
+  if (keepdim) return scattered(g, self_sizes, dim, indices);
+  return scattered(*ops::unsqueeze(g, dim), self_sizes, dim, *ops::unsqueeze(indices, dim));
 }
 
 }  // namespace vivace::formulas

@@ -15,6 +15,7 @@
 #include "generated/ops/reduce/truth.h"
 #include "generated/ops/scan/cumulative.h"
 #include "generated/ops/view/parts.h"
+#include "runtime/autograd/formulas/zeros.h"
 #include "runtime/composite/value.h"
 
 namespace vivace::formulas {
@@ -76,7 +77,7 @@ TensorRef logcumsumexp_backward(Tensor& g, Tensor& self, Tensor& y, int64_t dim)
 
 TensorRef cummax_backward(Tensor& g, Tensor& indices, int64_t dim) {
   if (g.numel() == 0 || g.dim() == 0) return TensorRef::share(&g);
-  return ops::scatter_add(*ops::zeros(g.sizes(), g.dtype(), g.device()), dim, indices, g);
+  return scattered(g, g.sizes(), dim, indices);
 }
 
 }  // namespace vivace::formulas
