@@ -92,3 +92,12 @@ def test_parameters_replaced_for_a_while(module: Any) -> None:
     with pytest.raises(RuntimeError), reparametrize(layer, {"weight": own, "wight": own}, strict=True):
         pass
     assert layer.weight is own
+
+
+def test_activation_by_name(module: Any) -> None:
+    import importlib
+
+    get = importlib.import_module(f"{module.__name__}.nn.modules.transformer")._get_activation_fn
+    assert get("relu")(module.tensor([-1.0])).item() == 0
+    with pytest.raises(RuntimeError, match="activation should be relu/gelu, not tanh"):
+        get("tanh")

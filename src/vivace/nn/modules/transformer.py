@@ -27,7 +27,7 @@ def _is_causal(mask, is_causal, size):
     return bool((mask == causal.to(mask.dtype)).all())
 
 
-def _activation(activation):
+def _get_activation_fn(activation):
     if not isinstance(activation, str):
         return activation
     if activation not in ("relu", "gelu"):
@@ -55,7 +55,7 @@ class _Layer(Module):
             setattr(self, f"norm{number}", LayerNorm(d_model, layer_norm_eps, bias=bias, **like))
         for number in range(1, count + 1):
             setattr(self, f"dropout{number}", Dropout(dropout))
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def __setstate__(self, state):
         super().__setstate__(state)
