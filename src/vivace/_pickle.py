@@ -9,6 +9,7 @@ import _compat_pickle
 import collections
 import importlib
 import pickle
+import pickletools
 import sys
 import types
 
@@ -125,7 +126,7 @@ def _reduce_tensor(t):
             return _utils._rebuild_parameter_with_state, (*arguments, dict(t.__dict__))
         return _utils._rebuild_parameter, arguments
     if t.is_meta:
-        raise NotImplementedError("vivace does not save tensors on the meta device")
+        return _utils._rebuild_meta_tensor_no_storage, (t.dtype, tuple(t.size()), t.stride(), t.requires_grad)
     if t.device.type != "cpu":
         arguments = (t.detach().cpu(), t.dtype, str(t.device), t.requires_grad)
         return _utils._rebuild_device_tensor_from_cpu_tensor, arguments
@@ -218,6 +219,30 @@ _SAFE = {
 _STATEFUL = (collections.OrderedDict, collections.Counter)
 
 
+def _harmless(module, name):
+    """What a pickle may have under this name; None if nothing."""
+    found = _storage_type(module, name)
+    full = f"{module}.{name}"
+    return found if found is not None else _SAFE.get(full, allowed.get(full))
+
+
+def unsafe_globals(pickled):
+    """Names in a pickle that SafeReader refuses. Nothing of it is run."""
+    names, strings, memo = set(), [], {}
+    for opcode, argument, _ in pickletools.genops(pickled):
+        if opcode.name in ("GLOBAL", "INST"):
+            names.add(tuple(argument.split(" ", 1)))
+        elif opcode.name == "STACK_GLOBAL":
+            names.add(tuple(strings[-2:]))
+        elif opcode.name.endswith("UNICODE") or opcode.name == "BINUNICODE8":
+            strings.append(argument)
+        elif opcode.name.endswith("GET"):
+            strings.append(memo.get(argument))
+        elif opcode.name.endswith("PUT") or opcode.name == "MEMOIZE":
+            memo[len(memo) if argument is None else argument] = strings[-1] if strings else None
+    return sorted(f"{module}.{name}" for module, name in names if _harmless(module, name) is None)
+
+
 class SafeReader(pickle._Unpickler):
     """Like Reader, but makes only tensors, numbers, strings, containers, and what is allowed."""
 
@@ -233,14 +258,12 @@ class SafeReader(pickle._Unpickler):
     def find_class(self, module, name):
         module, name = _compat_pickle.NAME_MAPPING.get((module, name), (module, name))
         module = _compat_pickle.IMPORT_MAPPING.get(module, module)
-        found = _storage_type(module, name)
+        found = _harmless(module, name)
         if found is not None:
             return found
-        full = f"{module}.{name}"
-        for known in (_SAFE, allowed):
-            if full in known:
-                return known[full]
-        raise pickle.UnpicklingError(f"Unsupported global: GLOBAL {full} was not an allowed global by default.")
+        raise pickle.UnpicklingError(
+            f"Unsupported global: GLOBAL {module}.{name} was not an allowed global by default."
+        )
 
     def load_build(self):
         kind = type(self.stack[-2])

@@ -1,5 +1,6 @@
 """The functions that pickles of tensors call, under the names that PyTorch's have."""
 
+import vivace
 from vivace import _C
 
 
@@ -13,6 +14,10 @@ def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, bac
 
 def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None):
     return _C._tensor_over(dtype, storage.untyped(), storage_offset, size, stride).requires_grad_(requires_grad)
+
+
+def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
+    return vivace.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
 
 
 def _rebuild_parameter(data, requires_grad, backward_hooks):

@@ -14,14 +14,30 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable
+from enum import Enum
 
 from vivace import _C, _old_checkpoint
-from vivace._pickle import Reader, SafeReader, Writer, _get_layout, allowed, public_name  # noqa: F401
+from vivace._pickle import Reader, SafeReader, Writer, _get_layout, allowed, public_name, unsafe_globals  # noqa: F401
 from vivace.storage import UntypedStorage
 
 MAP_LOCATION = Callable[[UntypedStorage, str], UntypedStorage] | _C.device | str | dict | None
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+__all__ = [
+    "LoadEndianness", "SourceChangeWarning", "add_safe_globals", "clear_safe_globals", "default_restore_location",
+    "get_default_load_endianness", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag",
+    "safe_globals", "save", "set_default_load_endianness", "skip_data",
+]  # fmt: skip
+
+
+class SourceChangeWarning(Warning):
+    """Of files that hold the source of their classes; those that save writes do not."""
+
+
+class LoadEndianness(Enum):
+    NATIVE = 1
+    LITTLE = 2
+    BIG = 3
+
 
 DEFAULT_PROTOCOL = 2
 _ALIGNMENT = 64  # of records, so that files can be mapped into memory
@@ -46,7 +62,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
         _write_record(archive, f"{top}/.storage_alignment", str(_ALIGNMENT).encode())
         _write_record(archive, f"{top}/byteorder", sys.byteorder.encode())
         for key, storage in writer.storages.items():
-            _write_record(archive, f"{top}/data/{key}", memoryview(storage))
+            data = bytes(len(storage)) if _saving.skips_data else memoryview(storage)
+            _write_record(archive, f"{top}/data/{key}", data)
         _write_record(archive, f"{top}/version", b"3\n")
 
 
@@ -120,15 +137,23 @@ def _load(file, map_location, weights_only, pickle_load_args):
 
 
 def _load_archive(archive, map_location, reader):
-    pickles = [n for n in archive.namelist() if n.endswith("/data.pkl") and n.count("/") == 1]
-    if len(pickles) != 1:
-        raise RuntimeError("load: the archive is no checkpoint of torch.save (it has no data.pkl)")
-    top = pickles[0].removesuffix("data.pkl")
-    order = archive.read(top + "byteorder") if top + "byteorder" in archive.namelist() else b"little"
+    pickled = _pickle_in(archive)
+    top = pickled.removesuffix("data.pkl")
+    order = _default_byte_order()
+    if top + "byteorder" in archive.namelist():
+        order = archive.read(top + "byteorder")
     if order != sys.byteorder.encode():
         raise RuntimeError(f"load: the file was written on a {order.decode()}-endian machine")
     storages = _Storages(archive, top + "data/", map_location)
-    return reader(archive.open(pickles[0]), storages.get).load()
+    return reader(archive.open(pickled), storages.get).load()
+
+
+def _pickle_in(archive):
+    """The name of the record that holds the pickle."""
+    pickles = [n for n in archive.namelist() if n.endswith("/data.pkl") and n.count("/") == 1]
+    if len(pickles) != 1:
+        raise RuntimeError("load: the archive is no checkpoint of torch.save (it has no data.pkl)")
+    return pickles[0]
 
 
 class _Loading(threading.local):
@@ -192,6 +217,60 @@ def _place(where, storage, location):
             "Use torch.load with map_location=torch.device('cpu')."
         )
     return storage
+
+
+class _Saving(threading.local):
+    skips_data = False
+
+
+_saving = _Saving()
+
+
+@contextlib.contextmanager
+def skip_data(materialize_fake_tensors=False):
+    """Lets save leave the bytes of storages out of the file, but for their place, in a with block."""
+    before, _saving.skips_data = _saving.skips_data, True
+    try:
+        yield
+    finally:
+        _saving.skips_data = before
+
+
+_endianness = None  # of files that don't say
+
+
+def get_default_load_endianness():
+    """The order of bytes that load takes a file without such a record to have; None: little."""
+    return _endianness
+
+
+def set_default_load_endianness(endianness):
+    """Sets it: a LoadEndianness, or None."""
+    global _endianness
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise TypeError("Invalid argument type in function set_default_load_endianness")
+    _endianness = endianness
+
+
+def _default_byte_order():
+    named = {LoadEndianness.NATIVE: sys.byteorder, LoadEndianness.BIG: "big"}
+    return named.get(_endianness, "little").encode()
+
+
+def location_tag(storage):
+    """The name of the device that a storage is on, as files hold it."""
+    return str(storage.device)
+
+
+def default_restore_location(storage, location):
+    """The storage, on the device that a file names."""
+    return _place(None, storage, location)
+
+
+def get_unsafe_globals_in_checkpoint(f):
+    """The classes and functions that a file names and load with weights_only=True refuses."""
+    with zipfile.ZipFile(f) as archive:
+        return unsafe_globals(archive.read(_pickle_in(archive)))
 
 
 def add_safe_globals(safe_globals):

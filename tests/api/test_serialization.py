@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import fractions
 import io
 import operator
 import pickle
@@ -141,7 +142,7 @@ def test_reads_an_old_file_of_pytorch(module: Any, weights_only: bool) -> None:
     assert module.load(OLD_CHECKPOINT, map_location="meta")["weight"].is_meta
 
 
-def test_old_format_round_trip(module: Any, tmp_path: Path) -> None:
+def test_old_formatround_trip(module: Any, tmp_path: Path) -> None:
     t = module.arange(4.0)
     obj = {"a": t, "b": t[2:], "c": module.ones(2, dtype=module.int16), "d": module.empty(0), "e": "text"}
     file = io.BytesIO()
@@ -260,3 +261,47 @@ def test_broken_files(module: Any) -> None:
 def test_storage_too_short_for_its_tensor(module: Any) -> None:
     with pytest.raises(RuntimeError):
         module._C._tensor_over(module.float32, module.ones(4).untyped_storage(), 1, (2, 2), (2, 1))
+
+
+def test_tensors_without_memory(module: Any) -> None:
+    t = module.empty_strided((2, 3), (1, 2), dtype=module.float16, device="meta").requires_grad_()
+    loaded = round_trip(module, {"t": t, "p": module.nn.Parameter(module.ones(2, device="meta"))})
+    ours = loaded["t"]
+    assert ours.is_meta and ours.dtype == module.float16 and ours.stride() == (1, 2) and ours.requires_grad
+    assert type(loaded["p"]) is module.nn.Parameter and loaded["p"].is_meta
+
+
+def test_files_without_data(module: Any) -> None:
+    serialization = module.serialization
+    full, empty = io.BytesIO(), io.BytesIO()
+    module.save(module.ones(100), full)
+    with serialization.skip_data():
+        module.save(module.ones(100), empty)
+    assert len(full.getvalue()) == len(empty.getvalue())
+    empty.seek(0)
+    assert module.load(empty).tolist() == [0] * 100
+
+
+def test_what_a_file_may_not_name(module: Any) -> None:
+    serialization = module.serialization
+    for protocol in (2, 4):
+        file = io.BytesIO()
+        module.save({"t": module.ones(2), "f": fractions.Fraction(1, 2)}, file, pickle_protocol=protocol)
+        assert serialization.get_unsafe_globals_in_checkpoint(file) == ["fractions.Fraction"]
+        with serialization.safe_globals([fractions.Fraction]):
+            assert serialization.get_unsafe_globals_in_checkpoint(file) == []
+
+
+def test_places_and_orders_of_bytes(module: Any) -> None:
+    serialization = module.serialization
+    storage = module.ones(1).untyped_storage()
+    assert serialization.location_tag(storage) == "cpu"
+    assert serialization.default_restore_location(storage, "cpu") is storage
+    assert serialization.get_default_load_endianness() is None
+    with pytest.raises(TypeError, match="set_default_load_endianness"):
+        serialization.set_default_load_endianness("little")
+    try:
+        serialization.set_default_load_endianness(serialization.LoadEndianness.BIG)
+        assert round_trip(module, module.ones(1)).item() == 1  # the file says what it is
+    finally:
+        serialization.set_default_load_endianness(None)
