@@ -179,6 +179,25 @@ void outer(const T* p, int64_t rows, int64_t step, int64_t columns, double* tota
   }
 }
 
+/// Whether squares of T added up to this may have left its range, though the deviation itself has not.
+template <class T>
+VIVACE_INLINE bool out_of_range(double squares) {
+  return sizeof(T) == 4 && !(squares >= 1e-30 && squares <= 3e38);
+}
+template <class T>
+Moments double_moments(const T* p, int64_t n, int64_t step) {
+  Moments block;
+  block.count = double(n);
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += double(p[i * step]);
+  block.mean = sum / double(n);
+  for (int64_t i = 0; i < n; ++i) {
+    const double d = double(p[i * step]) - block.mean;
+    block.m2 += d * d;
+  }
+  return block;
+}
+
 /// Differences from a number close to the mean make the squares small; what it misses the mean by is corrected exactly.
 template <class T>
 Moments inner_moments(const T* p, int64_t n) {
@@ -208,7 +227,7 @@ Moments inner_moments(const T* p, int64_t n) {
     block.mean = double(shift) + sum / double(m);
     block.m2 = squares - sum * sum / double(m);
     if (block.m2 < 0) block.m2 = 0;
-    total.merge(block);
+    total.merge(out_of_range<T>(squares) ? double_moments(q, m, 1) : block);
   }
   return total;
 }
@@ -241,7 +260,7 @@ void outer_moments(const T* p, int64_t rows, int64_t step, int64_t columns, Mome
         block.mean = double(shift[k]) + double(first[k]) / double(m);
         block.m2 = double(second[k]) - double(first[k]) * double(first[k]) / double(m);
         if (block.m2 < 0) block.m2 = 0;
-        totals[c + k].merge(block);
+        totals[c + k].merge(out_of_range<T>(double(second[k])) ? double_moments(top + k, m, step) : block);
       }
     }
   }

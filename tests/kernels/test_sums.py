@@ -66,3 +66,14 @@ def test_gradients_of_products_out_of_range() -> None:
     row = torch.tensor([1e30, 1e20, 2.0], requires_grad=True)
     row.prod().backward()
     np.testing.assert_allclose(row.grad.numpy(), [2e20, 2e30, inf], 1e-6)
+
+
+def test_deviations_whose_squares_leave_the_range():
+    """Also of blocks longer than a vector, in both directions."""
+    for scale in (1e30, 1e-30):
+        x = torch.from_numpy(np.random.RandomState(0).randn(37, 41)).mul(scale)
+        for dim in (0, 1, (0, 1)):
+            ours, expected = x.float().std(dim), x.std(dim).float()
+            torch.testing.assert_close(ours, expected, rtol=1e-5, atol=0)
+            torch.testing.assert_close(torch.std_mean(x.float().t(), dim)[0], x.t().std(dim).float(), rtol=1e-5, atol=0)
+    assert torch.zeros(3, 40).std(0).eq(0).all() and torch.full((40,), 3.0).std() == 0
