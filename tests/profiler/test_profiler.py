@@ -227,6 +227,8 @@ def test_schedule():
     assert [e.trace_name for e in profiler.events() if e.is_user_annotation] == ["ProfilerStep#7", "ProfilerStep#8"]
     with pytest.raises(AssertionError, match="Invalid profiler schedule"):
         schedule(wait=-1, warmup=0, active=1)
+    with pytest.raises(AssertionError, match="Step must be non-negative"):
+        plan(-1)
 
 
 def test_a_schedule_that_stops_without_saving_warns():

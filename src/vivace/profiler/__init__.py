@@ -67,10 +67,15 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
     """Cycles of steps without recording, of warming up, and of recording; `repeat` cycles, or without end. With
     `skip_first_wait` the first cycle does not wait."""
     if wait < 0 or warmup < 0 or active <= 0 or repeat < 0 or skip_first < 0:
-        raise AssertionError("Invalid profiler schedule arguments")
+        raise AssertionError(
+            f"Invalid profiler schedule arguments. Got {wait=} (need >= 0), {warmup=} (need >= 0), "
+            f"{active=} (need > 0), {repeat=} (need >= 0), {skip_first=} (need >= 0)."
+        )
     cycle = wait + warmup + active
 
     def action(step):
+        if step < 0:
+            raise AssertionError(f"Step must be non-negative. Got {step}.")
         if step < skip_first:
             return ProfilerAction.NONE
         step -= skip_first
