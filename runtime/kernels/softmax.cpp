@@ -76,6 +76,11 @@ void along(const char* op, Tensor& self, int64_t dim, Tensor& out) {
         L::template columns<T>()(self.data<T>() + at, out.data<T>() + at, slabs.n, slabs.inner, columns);
       });
     });
+  if (compute != out.dtype() && dim + 1 < self.dim()) {  // half types: along columns as floats, too
+    const TensorRef x = to_dtype(*contiguous(self), compute), y = empty(out.sizes(), compute);
+    along<L>(op, *x, dim, *y);
+    return copy_into(out, *y);
+  }
   TensorRef x = kernels::as_rows(self, dim, compute);
   kernels::RowBuffer y(out, dim, compute);
   const int64_t rows = self.numel() / n;
@@ -106,6 +111,9 @@ TensorRef backward_along(const char* op, Tensor& g, Tensor& y, int64_t dim) {
     });
     return out;
   }
+  if (compute != y.dtype() && dim + 1 < y.dim())
+    return to_dtype(*backward_along<L>(op, *to_dtype(*contiguous(g), compute), *to_dtype(*contiguous(y), compute), dim),
+                    y.dtype());
   TensorRef grads = kernels::as_rows(g, dim, compute), results = kernels::as_rows(y, dim, compute);
   kernels::RowBuffer buffer(*out, dim, compute);
   kernels::visit_compute(compute, op, [&]<class T>() {

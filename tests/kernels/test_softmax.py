@@ -62,3 +62,17 @@ def test_logsumexp(module, dims):
     assert rows.logsumexp(1)[:2].tolist() == [inf, -inf]
     assert math.isnan(rows.logsumexp(1)[2])
     assert module.zeros(2, 0).logsumexp(1).tolist() == [-inf, -inf]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_halves_along_every_dim(module, dtype, name, dim):
+    x = module.tensor(np.random.default_rng(dim).standard_normal((6, 9, 40))).to(getattr(module, dtype))
+    g = module.tensor(np.random.default_rng(3).standard_normal((6, 9, 40))).to(x.dtype)
+    for layout in (x, x.transpose(0, 2).contiguous().transpose(0, 2)):
+        half, wide = layout.clone().requires_grad_(), layout.float().requires_grad_()
+        got, want = (getattr(t, name)(dim) for t in (half, wide))
+        assert module.allclose(got.float(), want, atol=2e-2, rtol=1e-2)
+        (by_half,), (by_wide,) = (module.autograd.grad(y, t, g.to(y.dtype)) for y, t in ((got, half), (want, wide)))
+        assert by_half.dtype == x.dtype and module.allclose(by_half.float(), by_wide, atol=5e-2, rtol=2e-2)
