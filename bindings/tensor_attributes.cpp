@@ -42,7 +42,10 @@ Object* get_version(Object* self, void*) {
     return PyLong_FromUnsignedLong(*t.version_);
   });
 }
-Object* get_output_nr(Object* self, void*) { return PyLong_FromUnsignedLong(tensor_of(self).output_nr); }
+Object* get_output_nr(Object* self, void*) {
+  const Tensor& t = tensor_of(self);
+  return PyLong_FromUnsignedLong(t.is_leaf() ? 0 : t.output_nr);
+}
 Object* get_base(Object* self, void*) {
   Tensor* base = tensor_of(self).base;
   return Py_NewRef(base ? static_cast<Object*>(base) : Py_None);

@@ -81,7 +81,11 @@ index_fill_tensor = op(
     kernel="index_fill_int_Tensor",
     alias_safe=True,
     inplace=True,
-    grad=lambda g, dim, index: (cpp.index_fill_self_backward(g, dim, index), None, g.index_select(dim, index).sum()),
+    grad=lambda g, dim, index: (
+        cpp.index_fill_self_backward(g, dim, index),
+        None,
+        cpp.index_fill_value_backward(g, dim, index),
+    ),
     samples=lambda s: [s(s.t(3, 4), 0, _VECTOR(s), s.t())],
     doc=index_fill.doc,
 )
@@ -125,7 +129,11 @@ masked_scatter = op(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     kernel="masked_scatter",
     inplace=True,
-    grad=lambda g, mask, source: (g.masked_fill(mask, 0), None, cpp.masked_scatter_source_backward(g, mask, source)),
+    grad=lambda g, mask, source_sizes: (
+        g.masked_fill(mask, 0),
+        None,
+        cpp.masked_scatter_source_backward(g, mask, source_sizes),
+    ),
     samples=lambda s: [s(s.t(3, 4), s.mask(3, 4), s.t(12)), s(s.t(3, 4), s.mask(4), s.t(12))],
     doc="Overwrites the elements where the mask is true by those of source, one after the other.",
 )

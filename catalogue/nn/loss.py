@@ -1,7 +1,10 @@
 """Losses, each one operator."""
 
+from catalogue import math as m
 from catalogue.dtypes import floating
-from catalogue.kinds import composite, op
+from catalogue.kinds import composite, op, pointwise
+from catalogue.pointwise.exp_log import log, log1p
+from catalogue.pointwise.select import maximum
 from codegen.expr import cpp
 
 PAIRS = "Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, str reduction='mean'"
@@ -52,6 +55,22 @@ smooth_l1_loss = op(
     ),
     samples=_samples(beta=0.5),
     doc="Squared below beta, absolute above, averaged.",
+)
+binary_cross_entropy = pointwise(
+    "_binary_cross_entropy(Tensor input, Tensor target) -> Tensor",
+    namespace="nn.functional",
+    variants="function",
+    dtypes=floating,
+    kernel=lambda input, target: (target - 1) * maximum(m.log1p(-input), -100) - target * maximum(m.log(input), -100),
+    grad=lambda g, input, target: (
+        g * ((input - target) / maximum((1 - input) * input, 1e-12)),
+        g * (log1p(-input) - log(input)),
+    ),
+    samples=lambda s: [
+        s(s.t(3, 5, low=0.1, high=0.9), s.t(3, 5, low=0, high=1)),
+        s(s.values(0.0, 1.0), s.values(0.0, 1.0)),
+    ],
+    doc="-target log(input) - (1 - target) log(1 - input), with logarithms of at least -100.",
 )
 huber_loss = op(
     "huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",

@@ -12,6 +12,7 @@ from catalogue.pointwise.arith import sgn
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.exp_log import exp, log1p, sigmoid
 from catalogue.pointwise.select import maximum, minimum, where
+from catalogue.pointwise.slope import flat
 from catalogue.pointwise.special import erf
 from catalogue.pointwise.trig import tanh
 from catalogue.samples import one
@@ -38,7 +39,7 @@ relu = unary(
     dtypes=real,
     kernel=lambda a: maximum(a, 0),
     integer=lambda a: a if a.type[0] == "u" else maximum(a, 0),
-    grad=lambda g, y: where(y > 0, g, 0),
+    grad=lambda g, y: flat(where(y <= 0, 0, g), y),
     ref=lambda a: np.maximum(a, 0),
     samples=one(),
     edges=(0.0, -0.0, float("inf"), -float("inf"), float("nan")),
@@ -47,7 +48,7 @@ relu = unary(
 relu6 = _activation(
     "relu6",
     lambda a: minimum(maximum(a, 0), 6),
-    lambda g, a: where((a > 0) & (a < 6), g, 0),
+    lambda g, a: flat(where((a > 0) & (a < 6), g, 0), a),
     lambda a: np.clip(a, 0, 6),
     "a kept between 0 and 6.",
     samples=one(-3, 9),
@@ -77,7 +78,7 @@ mish = _activation("mish", _mish, _mish_grad, lambda a: a * np.tanh(np.log1p(np.
 hardsigmoid = _activation(
     "hardsigmoid",
     lambda a: minimum(maximum(a + 3, 0), 6) / 6,
-    lambda g, a: where((a > -3) & (a < 3), g * (1 / 6), 0),
+    lambda g, a: flat(where((a > -3) & (a < 3), g * (1 / 6), 0), a),
     lambda a: np.clip(a + 3, 0, 6) / 6,
     "min(max(a + 3, 0), 6) / 6",
     samples=one(-5, 5),
@@ -139,7 +140,7 @@ softplus = _activation(
 leaky_relu = _activation(
     "leaky_relu",
     lambda a, negative_slope: where(a > 0, a, a * negative_slope),
-    lambda g, a, negative_slope: where(a > 0, g, g * negative_slope),
+    lambda g, a, negative_slope: flat(where(a > 0, g, g * negative_slope), a),
     lambda a, negative_slope=0.01: np.where(a > 0, a, a * negative_slope),
     "a where positive, else negative_slope * a.",
     args="Scalar negative_slope=0.01",
@@ -151,10 +152,15 @@ def _elu(a, alpha):
     return where(a > 0, a, m.expm1(a) * alpha)
 
 
+def _below_zero(a):
+    """a where it is negative, else 0: its exponential never overflows, and has no slope at 0."""
+    return where(a < 0, a, 0)
+
+
 elu = _activation(
     "elu",
     _elu,
-    lambda g, a, alpha: where(a > 0, g, g * alpha * exp(a)),
+    lambda g, a, alpha: where(a <= 0, g * alpha * exp(_below_zero(a)), g),
     lambda a, alpha=1.0: np.where(a > 0, a, np.expm1(a) * alpha),
     "a where positive, else alpha * (exp(a) - 1).",
     args="Scalar alpha=1.0",
@@ -163,7 +169,7 @@ elu = _activation(
 celu = _activation(
     "celu",
     lambda a, alpha: where(a > 0, a, m.expm1(a / alpha) * alpha),
-    lambda g, a, alpha: where(a > 0, g, g * exp(a / alpha)),
+    lambda g, a, alpha: where(a <= 0, g * exp(_below_zero(a) / alpha), g),
     lambda a, alpha=1.0: np.where(a > 0, a, np.expm1(a / alpha) * alpha),
     "a where positive, else alpha * (exp(a / alpha) - 1).",
     args="Scalar alpha=1.0",
@@ -172,14 +178,14 @@ celu = _activation(
 selu = _activation(
     "selu",
     lambda a: where(a > 0, a, m.expm1(a) * SELU_ALPHA) * SELU_SCALE,
-    lambda g, a: g * where(a > 0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(a)),
+    lambda g, a: g * where(a <= 0, SELU_SCALE * SELU_ALPHA * exp(_below_zero(a)), SELU_SCALE),
     lambda a: SELU_SCALE * np.where(a > 0, a, SELU_ALPHA * np.expm1(a)),
     "The self-normalising exponential unit.",
 )
 hardtanh = _activation(
     "hardtanh",
     lambda a, min_val, max_val: minimum(maximum(a, min_val), max_val),
-    lambda g, a, min_val, max_val: where((a > min_val) & (a < max_val), g, 0),
+    lambda g, a, min_val, max_val: flat(where((a > min_val) & (a < max_val), g, 0), a),
     lambda a, min_val=-1, max_val=1: np.clip(a, min_val, max_val),
     "a kept between min_val and max_val.",
     args="Scalar min_val=-1.0, Scalar max_val=1.0",
@@ -189,7 +195,7 @@ hardtanh = _activation(
 threshold = _activation(
     "threshold",
     lambda a, threshold, value: where(a <= threshold, value, a),
-    lambda g, a, threshold: where(a <= threshold, 0, g),
+    lambda g, a, threshold: flat(where(a <= threshold, 0, g), a),
     lambda a, threshold, value: np.where(a <= threshold, value, a),
     "a where above the threshold, else value.",
     args="Scalar threshold, Scalar value",
@@ -231,7 +237,7 @@ tanhshrink = _activation(
 hardshrink = _activation(
     "hardshrink",
     lambda a, lambd: where((a >= -lambd) & (a <= lambd), 0, a),
-    lambda g, a, lambd: where((a >= -lambd) & (a <= lambd), 0, g),
+    lambda g, a, lambd: flat(where((a < -lambd) | (a > lambd), g, 0), a),
     lambda a, lambd=0.5: np.where(np.abs(a) <= lambd, 0, a),
     "0 within lambd of 0, else a.",
     args="Scalar lambd=0.5",
@@ -242,7 +248,7 @@ hardshrink = _activation(
 softshrink = _activation(
     "softshrink",
     lambda a, lambd: where(a > lambd, a - lambd, where(a < -lambd, a + lambd, a * 0)),
-    lambda g, a, lambd: where((a >= -lambd) & (a <= lambd), 0, g),
+    lambda g, a, lambd: flat(where((a < -lambd) | (a > lambd), g, 0), a),
     lambda a, lambd=0.5: np.where(a > lambd, a - lambd, np.where(a < -lambd, a + lambd, 0)),
     "a moved towards 0 by lambd.",
     args="Scalar lambd=0.5",
@@ -256,7 +262,7 @@ prelu_kernel = pointwise(
     namespace="private",
     dtypes=floating,
     kernel=lambda self, weight: where(self > 0, self, self * weight),
-    grad=lambda g, self, weight: (where(self > 0, g, g * weight), where(self > 0, 0, g * self)),
+    grad=lambda g, self, weight: (flat(where(self > 0, g, g * weight), self), where(self > 0, 0, g * self)),
     samples=lambda s: [s(s.t(3, 5), s.t(3, 5)), s(s.t(3, 5), s.t(5))],
     doc="self where positive, else weight * self.",
 )

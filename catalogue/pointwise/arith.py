@@ -6,6 +6,7 @@ from catalogue.dtypes import all_dtypes, floating_or_complex, int_to_float, nume
 from catalogue.kinds import binary, composite, pointwise, unary
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.select import where
+from catalogue.pointwise.slope import no_slope
 from catalogue.samples import one, pairs
 from codegen.complex_expr import make
 from codegen.expr import cpp, ops
@@ -129,7 +130,7 @@ sign = unary(
     dtypes=real_or_bool,
     kernel=_sign,
     boolean=lambda a: a,
-    grad=lambda g: g * 0,
+    grad=lambda g: no_slope(g),
     ref=np.sign,
     samples=one(),
     writes=(),
@@ -147,7 +148,7 @@ sgn = unary(
     kernel=_sign,
     boolean=lambda a: a,
     complex=_sgn,
-    grad=lambda g, a, y: where(abs(a) == 0, 0, (g - ops.real(g * conj(y)) * y) / abs(a)),
+    grad=lambda g, a, y: where(abs(a) == 0, 0, (g - ops.real(g * conj(y)) * y) / where(abs(a) == 0, 1, abs(a))),
     ref=np.sign,
     samples=one(),
     writes=(),

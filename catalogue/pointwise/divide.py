@@ -7,6 +7,7 @@ from catalogue.kinds import binary, composite
 from catalogue.pointwise.complex import conj
 from catalogue.pointwise.rounding import floor, trunc
 from catalogue.pointwise.select import where
+from catalogue.pointwise.slope import no_slope
 from catalogue.samples import pairs
 from codegen.primitives import ComputeInFloat, copy_sign, fmod_, idiv, irem
 
@@ -88,7 +89,7 @@ div_mode = binary(
     complex=lambda a, b, rounding_mode: a / b,
     check="div_mode",
     grad=lambda g, a, b, rounding_mode: (
-        (g / conj(b), -g * conj(a / b / b)) if rounding_mode is None else (g * 0, g * 0)
+        (g / conj(b), -g * conj(a / b / b)) if rounding_mode is None else (no_slope(g), no_slope(g))
     ),
     samples=lambda s: (
         [s(s.t(3, 5), s.t(3, 5, low=0.5), rounding_mode=mode) for mode in (None, "trunc", "floor")]
@@ -103,7 +104,7 @@ floor_divide = binary(
     dtypes=real,
     kernel=_floor_floating,
     integer=_floor_integer,
-    grad=lambda g: (g * 0, g * 0),
+    grad=lambda g: (no_slope(g), no_slope(g)),
     ref=np.floor_divide,
     samples=_nonzero,
     doc="a / b, rounded down.",

@@ -4,6 +4,7 @@ import numpy as np
 
 from catalogue.dtypes import floating, real
 from catalogue.kinds import pointwise, unary
+from catalogue.pointwise.slope import no_slope
 from catalogue.samples import one
 from codegen.primitives import scalar, where
 
@@ -14,7 +15,7 @@ def _rounding(name, kernel, ref, doc, **options):
         dtypes=real,
         kernel=kernel,
         integer=lambda a: a,
-        grad=lambda g: g * 0,
+        grad=lambda g: no_slope(g),
         ref=ref,
         samples=one(),
         writes=(),
@@ -36,7 +37,7 @@ round_decimals = pointwise(
     aliases="special.round",
     dtypes=floating,
     kernel=lambda self, decimals: _round_decimals(self, decimals),
-    grad=lambda g: g * 0,
+    grad=lambda g: no_slope(g),
     ref=lambda a, decimals: np.round(a, decimals),
     samples=lambda s: [s(s.t(3, 5), decimals=1), s(s.t(7, low=-300, high=300), decimals=-2), s(s.t(4), decimals=0)],
     writes=(),

@@ -7,6 +7,7 @@ import numpy as np
 from catalogue import math as m
 from catalogue.dtypes import all_dtypes, floating, int_to_float, real, real_or_bool
 from catalogue.kinds import binary, composite, pointwise, unary
+from catalogue.pointwise.slope import no_slope
 from catalogue.samples import pairs
 from codegen.complex_expr import make
 from codegen.primitives import copy_sign, imaginary_part, largest, number, real_part
@@ -153,16 +154,16 @@ clamp_max = pointwise(
 )
 
 
-def _share(g, a, b, wins):
-    """Equal operands share the gradient."""
-    return where(a == b, g * 0.5, where(wins, g, 0))
+def _share(g, a, b, loses):
+    """Equal operands share the gradient; beside NaN nobody loses."""
+    return where(a == b, g * 0.5, where(loses, 0, g))
 
 
 _extreme: dict[str, Any] = {"overloads": {"": "TT"}, "inplace": False, "dtypes": real_or_bool, "samples": pairs()}
 maximum = binary(
     "maximum",
     kernel=lambda a, b: maximum(a, b),
-    grad=lambda g, a, b: (_share(g, a, b, a > b), _share(g, a, b, b > a)),
+    grad=lambda g, a, b: (_share(g, a, b, a < b), _share(g, a, b, b < a)),
     ref=np.maximum,
     doc="The larger; NaN if either is.",
     **_extreme,
@@ -170,7 +171,7 @@ maximum = binary(
 minimum = binary(
     "minimum",
     kernel=lambda a, b: minimum(a, b),
-    grad=lambda g, a, b: (_share(g, a, b, a < b), _share(g, a, b, b < a)),
+    grad=lambda g, a, b: (_share(g, a, b, a > b), _share(g, a, b, b > a)),
     ref=np.minimum,
     doc="The smaller; NaN if either is.",
     **_extreme,
@@ -241,7 +242,7 @@ copysign = binary(
     result=int_to_float,
     dtypes=floating,
     kernel=lambda a, b: copy_sign(a, b),
-    grad=lambda g, a, b, y: (where(a == 0, 0, g * (y / a)), g * 0),
+    grad=lambda g, a, b, y: (where(a == 0, 0, g * (y / where(a == 0, 1, a))), no_slope(g)),
     ref=np.copysign,
     samples=pairs(),
     doc="|a| with the sign of b.",
@@ -251,7 +252,7 @@ nextafter = binary(
     overloads={"": "TT"},
     dtypes=floating - {"Float16", "BFloat16"},
     kernel=lambda a, b: m.nextafter(a, b),
-    grad=lambda g, a: (g, g * 0),
+    grad=lambda g: (g, no_slope(g)),
     samples=pairs(),
     doc="The next number after a in the direction of b.",
 )

@@ -27,6 +27,7 @@ std = op(
 var_mean = op(
     f"var_mean.correction(Tensor self, {_ARGS}) -> (Tensor, Tensor)",
     kernel="var_mean_correction",
+    wants_zeros=False,
     variants="function",
     grad=lambda g0, g1, self, dim, correction, keepdim: cpp.var_mean_backward(g0, g1, self, dim, correction, keepdim),
     samples=_SAMPLES,
@@ -35,6 +36,7 @@ var_mean = op(
 std_mean = op(
     f"std_mean.correction(Tensor self, {_ARGS}) -> (Tensor, Tensor)",
     kernel="std_mean_correction",
+    wants_zeros=False,
     variants="function",
     grad=lambda g0, g1, self, y0, dim, correction, keepdim: cpp.std_mean_backward(
         g0, g1, self, y0, dim, correction, keepdim

@@ -540,7 +540,7 @@ void Run::finish(std::span<const Endpoint> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor* t = inputs[i].tensor;
     if (edge_of(inputs[i])) {
-      if (results_[i] && options_.accumulate) {
+      if (results_[i] && options_.accumulate && !(t && t->extra && t->extra->retains_grad)) {
         if (!t) fail("backward: a gradient can't be accumulated into a GradientEdge; give the tensor");
         accumulate_grad(*t, results_[i], options_.create_graph);
       }

@@ -404,7 +404,6 @@ void detach_in_place(Tensor& t) {
   Node* old = std::exchange(t.grad_fn, nullptr);
   t.output_nr = 0;
   t.keys &= ~bit(Key::Autograd);
-  ++t.epoch;
   Py_XDECREF(old);
 }
 

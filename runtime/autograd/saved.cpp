@@ -88,8 +88,8 @@ TensorRef with_edge(const Tensor& t, const Edge& edge) {
     Py_INCREF(edge.object());
   } else {
     node = Ref<Node>::share(edge.node());
-    connected->output_nr = edge.nr();
   }
+  connected->output_nr = edge.is_leaf() ? 0 : edge.nr();
   connected->grad_fn = node.release();
   connected->keys |= bit(Key::Autograd);
   track(*connected);

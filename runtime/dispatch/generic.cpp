@@ -262,9 +262,17 @@ Object* out_by_copy(const Op& op, KeySet keys, Value* args) {
 
 Object* composite_inplace(const Op& op, KeySet, Value* args) {
   static const Op& copy = *find_op("copy_", "");
-  const TensorRef result =
-      TensorRef::steal(static_cast<Tensor*>(dispatch(*op.functional, gather_keys(*op.functional, args), args)));
   const Tensor& self = *args[0].tensor;
+  const KeySet keys = gather_keys(*op.functional, args);
+  std::vector<Value> inputs(args, args + op.nargs);
+  TensorRef original;
+  if (tls.grad_mode && keys & bit(Key::Autograd)) {  // what the operators inside save is not what is written to
+    static const Op& clone = *find_op("clone", "");
+    Value clone_args[] = {args[0], Value::none()};
+    original = TensorRef::steal(static_cast<Tensor*>(dispatch(clone, gather_keys(clone, clone_args), clone_args)));
+    inputs[0].tensor = original.get();
+  }
+  const TensorRef result = TensorRef::steal(static_cast<Tensor*>(dispatch(*op.functional, keys, inputs.data())));
   if (result->is_meta() && !self.is_meta()) refuse_meta();
   check_castable(result->dtype(), self.dtype());
   Value copy_args[] = {args[0], Value::of(result.get()), Value::of(false)};

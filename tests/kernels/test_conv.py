@@ -150,3 +150,14 @@ def test_infinite_inputs_meet_only_their_taps(module, dtype, padding):
     for i, j in itertools.product(range(3), range(3)):
         expected = padded[:, :, i : i + rows, j : j + columns].sum((0, 2, 3)).real
         np.testing.assert_allclose(w.grad[:, :, i, j].numpy().real, np.broadcast_to(expected, (3, 2)), rtol=1e-5)
+
+
+def test_second_derivative_with_output_padding_beyond_the_stride(module):
+    """Windows that only the padding has room for take no part in it."""
+    x = module.randn(2, 2, 3, 3, dtype=module.float64, requires_grad=True)
+    w = module.randn(2, 2, 2, 3, dtype=module.float64, requires_grad=True)
+
+    def f(x, w):
+        return module.nn.functional.conv_transpose2d(x, w, stride=(1, 2), output_padding=(1, 2), dilation=(2, 3))
+
+    assert module.autograd.gradgradcheck(f, (x, w))

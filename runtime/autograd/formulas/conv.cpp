@@ -12,6 +12,16 @@ namespace {
 /// What multiplies a gradient.
 TensorRef conj(Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : TensorRef::share(&t); }
 
+/// The convolution as far as `sizes` go: output padding beyond the stride leaves room for windows that the transposed
+/// convolution didn't have.
+TensorRef conv_within(Tensor& input, Tensor& weight, IntList sizes, IntList stride, IntList padding, IntList dilation,
+                      int64_t groups) {
+  TensorRef y = ops::conv(input, weight, nullptr, stride, padding, dilation, groups);
+  for (int64_t d = 2; d < int64_t(sizes.size()); ++d)
+    if (y->sizes()[d] != sizes[d]) y = ops::narrow(*y, d, 0, sizes[d]);
+  return y;
+}
+
 }  // namespace
 
 std::tuple<TensorRef, TensorRef, TensorRef> conv_backward(Tensor& g, Tensor& input, Tensor& weight, IntList stride,
@@ -32,12 +42,7 @@ std::tuple<TensorRef, TensorRef> conv_input_grad_backward(Tensor& g, Tensor& gra
                                                           IntList padding, IntList dilation, int64_t groups,
                                                           Needs needs) {
   TensorRef x, w;
-  if (wants(needs, 0)) {
-    x = ops::conv(g, *conj(weight), nullptr, stride, padding, dilation, groups);
-    // Output padding beyond the stride leaves room for windows that the transposed convolution didn't have.
-    for (int64_t d = 2; d < grads.dim(); ++d)
-      if (x->sizes()[d] != grads.sizes()[d]) x = ops::narrow(*x, d, 0, grads.sizes()[d]);
-  }
+  if (wants(needs, 0)) x = conv_within(g, *conj(weight), grads.sizes(), stride, padding, dilation, groups);
   if (wants(needs, 1)) w = ops::conv_weight_grad(*conj(grads), g, weight.sizes(), stride, padding, dilation, groups);
   return {std::move(x), std::move(w)};
 }
@@ -46,7 +51,7 @@ std::tuple<TensorRef, TensorRef> conv_weight_grad_backward(Tensor& g, Tensor& gr
                                                            IntList padding, IntList dilation, int64_t groups,
                                                            Needs needs) {
   TensorRef y, x;
-  if (wants(needs, 0)) y = ops::conv(*conj(input), g, nullptr, stride, padding, dilation, groups);
+  if (wants(needs, 0)) y = conv_within(*conj(input), g, grads.sizes(), stride, padding, dilation, groups);
   if (wants(needs, 1)) x = ops::conv_input_grad(*conj(grads), g, input.sizes(), stride, padding, dilation, groups);
   return {std::move(y), std::move(x)};
 }

@@ -147,6 +147,12 @@ TensorRef index_add_source_backward(Tensor& g, int64_t dim, Tensor& index, Tenso
 TensorRef index_fill_self_backward(Tensor& g, int64_t dim, Tensor& index) {
   return ops::index_fill_int_Scalar(g, dim, index, Scalar(0));
 }
+TensorRef index_fill_value_backward(Tensor& g, int64_t dim, Tensor& index) {
+  // By positions, not by indices: an index that stands there twice fills once.
+  const TensorRef nowhere = ops::zeros(Dims(g.sizes()), DType::Bool, g.device());
+  const TensorRef filled = ops::index_fill_int_Scalar(*nowhere, dim, index, Scalar(1));
+  return ops::sum(*ops::masked_fill_Scalar(g, *ops::logical_not(*filled), Scalar(0)), std::nullopt);
+}
 TensorRef index_copy_source_backward(Tensor& g, int64_t dim, Tensor& index, Tensor& source) {
   return ops::reshape(*ops::index_select(g, dim, index), source.sizes());
 }
@@ -165,13 +171,13 @@ TensorRef masked_select_backward(Tensor& g, Tensor& self, Tensor& mask) {
   const Dims sizes = broadcast_sizes(self.sizes(), mask.sizes());
   return ops::masked_scatter(*zeros_of(g, sizes), *ops::expand(mask, sizes, false), g);
 }
-TensorRef masked_scatter_source_backward(Tensor& g, Tensor& mask, Tensor& source) {
+TensorRef masked_scatter_source_backward(Tensor& g, Tensor& mask, IntList source_sizes) {
   const TensorRef used = ops::masked_select(g, mask);
-  const int64_t rest = source.numel() - used->numel();
-  if (rest == 0) return ops::reshape(*used, source.sizes());
+  const int64_t rest = count(source_sizes) - used->numel();
+  if (rest == 0) return ops::reshape(*used, source_sizes);
   const TensorRef unused = ops::zeros(Dims{rest}, g.dtype(), g.device());
   Tensor* parts[] = {used.get(), unused.get()};
-  return ops::reshape(*ops::cat(parts, 0), source.sizes());
+  return ops::reshape(*ops::cat(parts, 0), source_sizes);
 }
 
 TensorRef trace_backward(Tensor& g, IntList self_sizes) {

@@ -50,15 +50,14 @@ Var slope_of(ElementLoss loss, const Var& difference, double parameter) {
       return difference * 2.0;
     case ElementLoss::L1:
       return ops::sign(*difference);
-    case ElementLoss::SmoothL1: {
-      const Scalar low(-1.0), high(1.0);
-      return ops::clamp(*(difference * (1 / parameter)), &low, &high);
-    }
+    case ElementLoss::SmoothL1:
     case ElementLoss::Huber:
       break;
   }
-  const Scalar low(-parameter), high(parameter);
-  return ops::clamp(*difference, &low, &high);
+  // Where both pieces meet the slope is that of the outer one.
+  const double outer = loss == ElementLoss::Huber ? parameter : 1;
+  const TensorRef is_outer = ops::ge_Scalar(*ops::abs(*difference), Scalar(parameter));
+  return ops::where_self(*is_outer, *(Var(ops::sign(*difference)) * outer), *(difference * (outer / parameter)));
 }
 
 std::tuple<TensorRef, TensorRef> pair_backward(ElementLoss loss, Tensor& g, Tensor& input, Tensor& target,

@@ -187,14 +187,27 @@ TensorRef std_backward(Tensor& g, Tensor& self, Tensor& y, DimList dim, const Sc
       ops::masked_fill_Scalar(*ops::div_Tensor(g, *ops::mul_Scalar(y, Scalar(2))), *ops::eq_Scalar(y, Scalar(0)), 0);
   return var_backward(*of_var, self, dim, correction, keepdim);
 }
-TensorRef var_mean_backward(Tensor& g0, Tensor& g1, Tensor& self, DimList dim, const Scalar* correction, bool keepdim) {
-  return ops::add_Tensor(*var_backward(g0, self, dim, correction, keepdim),
-                         *mean_dim_backward(g1, self.sizes(), dim, keepdim), Scalar(1));
+
+namespace {
+
+/// The spread's share of the gradient, which the mean's is added to. Neither counts without its own gradient: the
+/// spread of one number is NaN, and so would its zeros be.
+TensorRef with_mean(TensorRef of_spread, Tensor* g_mean, IntList self_sizes, DimList dim, bool keepdim) {
+  if (!g_mean) return of_spread;
+  TensorRef of_mean = mean_dim_backward(*g_mean, self_sizes, dim, keepdim);
+  return of_spread ? ops::add_Tensor(*of_spread, *of_mean, Scalar(1)) : std::move(of_mean);
 }
-TensorRef std_mean_backward(Tensor& g0, Tensor& g1, Tensor& self, Tensor& y0, DimList dim, const Scalar* correction,
+
+}  // namespace
+
+TensorRef var_mean_backward(Tensor* g0, Tensor* g1, Tensor& self, DimList dim, const Scalar* correction, bool keepdim) {
+  TensorRef of_var = g0 ? var_backward(*g0, self, dim, correction, keepdim) : TensorRef();
+  return with_mean(std::move(of_var), g1, self.sizes(), dim, keepdim);
+}
+TensorRef std_mean_backward(Tensor* g0, Tensor* g1, Tensor& self, Tensor& y0, DimList dim, const Scalar* correction,
                             bool keepdim) {
-  return ops::add_Tensor(*std_backward(g0, self, y0, dim, correction, keepdim),
-                         *mean_dim_backward(g1, self.sizes(), dim, keepdim), Scalar(1));
+  TensorRef of_std = g0 ? std_backward(*g0, self, y0, dim, correction, keepdim) : TensorRef();
+  return with_mean(std::move(of_std), g1, self.sizes(), dim, keepdim);
 }
 
 namespace {

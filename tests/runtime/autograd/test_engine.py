@@ -265,3 +265,32 @@ def test_only_inputs_is_taken_and_ignored():
     assert g.tolist() == [3.0] and w.grad is None
     with pytest.warns(FutureWarning, match="only_inputs"):
         torch.autograd.grad((x * w).sum(), x, only_inputs=False)
+
+
+def test_inputs_that_retain_their_gradient_get_it_once():
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    y.retain_grad()
+    (y * y).sum().backward(inputs=[x, y])
+    assert y.grad.tolist() == [6.0, 12.0] and x.grad.tolist() == [18.0, 36.0]
+
+
+def test_number_of_a_leaf_among_its_outputs_is_zero():
+    """Memory of tensors is used again; what it says about an output that is gone must not count."""
+    for _ in range(3):
+        pieces = torch.zeros(8, requires_grad=True).unbind(0)
+        assert pieces[-1].output_nr == 7
+        del pieces
+        x = leaf(1.0, 2.0)
+        assert x.output_nr == 0
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
+            y = x * x
+        (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        assert torch.autograd.grad((g * g).sum(), x)[0].tolist() == [8.0, 16.0]
+
+
+def test_value_that_fills_one_place_twice():
+    value = torch.tensor(1.0, requires_grad=True)
+    y = torch.zeros(4).index_fill(0, torch.tensor([1, 1, 2]), value)
+    (y * torch.tensor([1.0, 2.0, 4.0, 8.0])).sum().backward()
+    assert value.grad == 6.0

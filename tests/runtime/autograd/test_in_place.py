@@ -334,3 +334,57 @@ def test_second_derivatives_of_writes_to_views_that_save_their_result(op):
         (g,) = torch.autograd.grad((y * y).sum(), x, create_graph=True)
         found.append(torch.autograd.grad((g * g).sum(), x)[0])
     torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y: y.renorm_(2, 0, 0.5),
+        lambda y: y.polygamma_(1),
+        lambda y: y.mvlgamma_(1),
+        lambda y: y.addr_(torch.ones(2), y[0]),
+        lambda y: y.index_reduce_(0, torch.tensor([0, 0]), torch.full((2, 3), 2.0), "prod"),
+    ],
+    ids=["renorm_", "polygamma_", "mvlgamma_", "addr_", "index_reduce_"],
+)
+def test_operators_made_of_others_have_gradients_in_place(write):
+    x = torch.tensor([[1.0, 2.0, 3.0], [0.5, 1.5, 2.5]], requires_grad=True)
+    y = x * 1
+    write(y)
+    (in_place,) = torch.autograd.grad(y.sin().sum(), x)
+    z = write(_OutOfPlace(x * 1))
+    (apart,) = torch.autograd.grad(z.sin().sum(), x)
+    assert torch.equal(y, z) and torch.allclose(in_place, apart)
+
+
+class _OutOfPlace:
+    """A tensor whose methods in place are those that make a new tensor."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __getattr__(self, name):
+        return getattr(self.tensor, name.removesuffix("_"))
+
+    def __getitem__(self, index):
+        return self.tensor[index]
+
+
+def test_views_of_what_was_detached_in_place_keep_their_history():
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    row = y[1:]
+    y.detach_()
+    assert row.requires_grad and not y.requires_grad
+    row.sum().backward()
+    assert x.grad.tolist() == [0.0, 2.0, 2.0]
+
+
+def test_source_of_masked_scatter_may_be_changed():
+    source = torch.ones(3, requires_grad=True)
+    values = source * 2
+    y = torch.zeros(3).masked_scatter(torch.tensor([True, False, True]), values)
+    with torch.no_grad():
+        values.zero_()
+    y.sum().backward()
+    assert source.grad.tolist() == [2.0, 2.0, 0.0]

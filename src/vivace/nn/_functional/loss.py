@@ -252,7 +252,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         )
     if ((input < 0) | (input > 1)).any():
         raise RuntimeError("binary_cross_entropy: all elements of input should be between 0 and 1")
-    loss = -(target * input.log().clamp(min=-100) + (1 - target) * (1 - input).log().clamp(min=-100))
+    loss = _nn._binary_cross_entropy(input, target)
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
