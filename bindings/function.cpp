@@ -130,6 +130,10 @@ void Application::check_dirty(Object* const* outputs, Py_ssize_t n) const {
       fail(kind_.info.name,
            ": Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
            "modified inplace must all be outputs of the Function.");
+    if (std::find(args_, args_ + nargs_, o) == args_ + nargs_)
+      warn(
+          "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should "
+          "be passed to ctx.mark_dirty().");
   }
 }
 

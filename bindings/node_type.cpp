@@ -26,7 +26,11 @@ struct AccumulateGrad : Object {
 
 Node& as_node(Object* self) { return *reinterpret_cast<Node*>(self); }
 
-Object* get_name(Object* self, Object*) { return PyUnicode_FromString(as_node(self).info->name); }
+Object* get_name(Object* self, Object*) {
+  const std::string_view name = as_node(self).info->name;
+  const bool in_namespace = name == "CopySlices" || name == "CopyBackwards";  // as PyTorch's names of these are
+  return PyUnicode_FromFormat("%s%s", in_namespace ? "torch::autograd::" : "", name.data());
+}
 
 Object* get_next_functions(Object* self, void*) {
   return guarded([&] {

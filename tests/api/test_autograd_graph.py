@@ -298,3 +298,29 @@ def test_saved_values_are_attributes_of_the_node():
     with pytest.raises(RuntimeError, match="ExpBackward0"):
         y.grad_fn._saved_result  # noqa: B018
     assert not hasattr(node, "_saved_other")
+
+
+def test_gradients_of_what_was_not_used_may_be_differentiated():
+    x, y = torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)
+    for further in (False, True):
+        _, zeros = torch.autograd.grad((x * x).sum(), (x, y), create_graph=further, materialize_grads=True)
+        assert zeros.tolist() == [0.0] * 3 and zeros.requires_grad == further
+
+
+def test_multi_grad_hook_wants_tensors_that_have_gradients():
+    with pytest.raises(AssertionError, match="tensor 1 does not require grad"):
+        graph.register_multi_grad_hook([torch.ones(1, requires_grad=True), torch.ones(1)], print)
+
+
+def test_allow_mutation_is_not_nested():
+    inner = graph.allow_mutation_on_saved_tensors()
+    with graph.allow_mutation_on_saved_tensors(), pytest.raises(RuntimeError, match="cannot be nested"), inner:
+        pass
+    with graph.allow_mutation_on_saved_tensors():
+        pass
+
+
+def test_full_names_of_nodes_in_pytorch_s_namespace():
+    y = torch.ones(2, requires_grad=True) * 1
+    y[0] = 3.0
+    assert y.grad_fn.name() == "torch::autograd::CopySlices" and type(y.grad_fn).__name__ == "CopySlices"

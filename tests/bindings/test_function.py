@@ -205,6 +205,16 @@ def test_dirty_tensors_have_to_be_outputs():
     with pytest.raises(RuntimeError, match="must all be outputs"):
         Forgets.apply(leaf(1.0) * 1)
 
+    class Marks(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 2
+            ctx.mark_dirty(y)
+            return y
+
+    with pytest.warns(UserWarning, match="received a tensor that was not an input"):
+        Marks.apply(leaf(1.0))
+
 
 class Same(Function):
     """Gives its argument back, or a view of it."""

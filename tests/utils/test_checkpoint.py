@@ -205,3 +205,28 @@ def test_sequential(x, use_reentrant):
     (plain,) = torch.autograd.grad(layers(x).sum(), x)
     checkpoint_sequential(layers, 2, x, use_reentrant=use_reentrant).sum().backward()
     assert torch.equal(x.grad, plain)
+
+
+def test_function_that_takes_gradients_itself(x):
+    """What it saves so far is computed again already while it runs."""
+
+    def slope(x):
+        y = x.detach().requires_grad_() if x.grad_fn is None else x
+        (g,) = torch.autograd.grad((y.sin() * y).sum(), y, create_graph=True)
+        return g * x
+
+    for stop in (True, False):
+        (plain,) = torch.autograd.grad(slope(x * 1).sum(), x)
+        (again,) = torch.autograd.grad(checkpoint(slope, x * 1, use_reentrant=False, early_stop=stop).sum(), x)
+        assert torch.allclose(plain, again)
+
+
+def test_second_derivatives(x):
+    def f(x):
+        return torch.nn.functional.cross_entropy(x.reshape(1, -1).sin(), torch.tensor([0]))
+
+    def second(y):
+        (g,) = torch.autograd.grad(y, x, create_graph=True)
+        return torch.autograd.grad(g.sin().sum(), x)[0]
+
+    assert torch.allclose(second(checkpoint(f, x * 2, use_reentrant=False)), second(f(x * 2)))

@@ -81,15 +81,19 @@ def grad(
     weights = _gradients(grad_outputs, len(outputs), "grad")
     grads = _C.run_backward(outputs, weights, keep, create_graph, inputs, bool(allow_unused), False)
     if materialize_grads:
-        import vivace
-
-        grads = tuple(vivace.zeros_like(x) if g is None else g for g, x in zip(grads, inputs, strict=True))
+        grads = tuple(_zeros(x, create_graph) if g is None else g for g, x in zip(grads, inputs, strict=True))
     return grads
+
+
+def _zeros(tensor, create_graph):
+    """The gradient by what was not used; further derivatives may be asked of it if there is to be a graph."""
+    import vivace
+
+    return vivace.zeros_like(tensor, requires_grad=create_graph)
 
 
 def _batched_grad(outputs, inputs, weights, keep, create_graph, allow_unused, materialize):
     """`grad` for each set of weights along their first dimension, in one run; the results are stacked along theirs."""
-    import vivace
     from vivace.func import vmap
 
     found = []
@@ -100,8 +104,10 @@ def _batched_grad(outputs, inputs, weights, keep, create_graph, allow_unused, ma
 
     dims = tuple(None if w is None else 0 for w in weights)
     batches = iter(vmap(run, in_dims=dims)(*weights))
-    missing = vivace.zeros_like if materialize else lambda x: None
-    return tuple(missing(x) if g is None else next(batches) for g, x in zip(found, inputs, strict=True))
+    return tuple(
+        next(batches) if g is not None else _zeros(x, create_graph) if materialize else None
+        for g, x in zip(found, inputs, strict=True)
+    )
 
 
 __getattr__, __dir__ = lazily(

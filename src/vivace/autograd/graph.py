@@ -128,6 +128,9 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     tensors = tuple(tensors)
+    for i, tensor in enumerate(tensors):
+        if not tensor.requires_grad:
+            raise AssertionError(f"register_multi_grad_hook: tensor {i} does not require grad")
     register = _register_all if mode == "all" else _register_any
     return _MultiHandle(register(tensors, fn))
 
@@ -200,7 +203,7 @@ class _MutationContext:
 
     def unpack(self, kept):
         if kept.tensor._version != kept.version:
-            raise RuntimeError(
+            raise AssertionError(
                 "a saved tensor was changed in place where allow_mutation_on_saved_tensors could not see it"
             )
         return kept.tensor
@@ -214,6 +217,9 @@ class _MutationContext:
                 kept.version = kept.tensor._version
 
 
+_allows_mutation = False
+
+
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors():
     """A context in which saved tensors may be changed in place: backward uses what they were, by copies that are made
@@ -221,6 +227,9 @@ def allow_mutation_on_saved_tensors():
     """
     from vivace.overrides import TorchFunctionMode
 
+    global _allows_mutation
+    if _allows_mutation:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     context = _MutationContext()
 
     class CopyBeforeWrite(TorchFunctionMode):
@@ -236,7 +245,9 @@ def allow_mutation_on_saved_tensors():
             return func(*args, **kwargs)
 
     with saved_tensors_hooks(context.pack, context.unpack), CopyBeforeWrite():
+        _allows_mutation = True
         try:
             yield context
         finally:
+            _allows_mutation = False
             context.clear()

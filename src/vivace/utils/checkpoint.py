@@ -13,14 +13,22 @@ from vivace import _C
 from vivace.autograd.function import Function
 from vivace.autograd.graph import saved_tensors_hooks
 from vivace.utils._pytree import tree_map as tree_map
+from vivace.utils._selective_checkpoint import (
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
 
 __all__ = [
     "CheckpointError",
     "CheckpointFunction",
+    "CheckpointPolicy",
     "DefaultDeviceType",
+    "SelectiveCheckpointContext",
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "detach_variable",
     "get_device_states",
     "noop_context_fn",
@@ -168,11 +176,14 @@ class _Frame:
         dummy = vivace.empty(0, requires_grad=True)
         self.inputs = _Inputs.apply(dummy, *tensors).grad_fn
         self.holders = []  # weak references
+        self.complete = False  # while the function still runs, a backward in it needs only what was saved so far
         self.metadata = []
 
     def run(self, args):
         with saved_tensors_hooks(self.pack, self.unpack), self.forward_context:
-            return self.function(*args, **self.kwargs)
+            results = self.function(*args, **self.kwargs)
+        self.complete = True
+        return results
 
     def pack(self, tensor):
         holder = _Holder(self, len(self.holders))
@@ -197,7 +208,7 @@ class _Frame:
         def pack(tensor):
             nonlocal count
             index, count = count, count + 1
-            tensor = tensor.detach()  # the graph of the recomputation is not needed
+            tensor = tensor.detach()  # the graph of the recomputation is needed by backwards inside the function only
             if index < len(self.holders):
                 self.check(index, tensor)
                 holder = self.holders[index]()
@@ -210,13 +221,13 @@ class _Frame:
         args = list(self.args)
         for place, tensor in zip(self.places, self.inputs.saved_tensors, strict=True):
             args[place] = tensor
-        hooks = saved_tensors_hooks(pack, _refuse_unpack)
+        hooks = saved_tensors_hooks(pack, lambda tensor: tensor)
         try:
             with self.surroundings.again(), vivace.enable_grad(), hooks, self.recompute_context:
                 self.function(*args, **self.kwargs)
         except _Complete:
             return
-        if count != len(self.holders):
+        if self.complete and count != len(self.holders):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
                 f"recomputation.\nNumber of tensors saved during forward: {len(self.holders)}\n"
@@ -231,10 +242,6 @@ class _Frame:
                 f"during the forward pass.\ntensor at position {index}:\nsaved metadata: {self.metadata[index]}\n"
                 f"recomputed metadata: {again}"
             )
-
-
-def _refuse_unpack(tensor):
-    raise CheckpointError("torch.utils.checkpoint: backward ran through the graph of a recomputation")
 
 
 # ---- with re-entry
