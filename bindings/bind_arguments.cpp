@@ -184,6 +184,10 @@ bool bind_one(const ArgSpec& spec, Object* o, Value& out, BoundCall& call) {
     case ArgKind::Layout: {
       Layout layout;
       if (!unwrap_layout(o, &layout)) return false;
+      if (int(layout) != 0)  // torch.strided
+        fail_not_implemented(
+            "vivace has no operator that takes a layout but torch.strided; sparse tensors are made by ",
+            "torch.sparse_coo_tensor and Tensor.to_sparse");
       out = Value::of(int64_t(layout));
       out.tag = Tag::Layout;
       return true;

@@ -228,3 +228,10 @@ def test_old_constructor_of_a_tensor_that_requires_grad(module: Any) -> None:
     assert alias.data_ptr() == x.data_ptr() and alias.requires_grad
     alias.sum().backward()
     assert x.grad.tolist() == [1, 1]
+
+
+def test_sparse_layouts_are_refused(module: Any) -> None:
+    for call in (lambda **k: module.zeros(2, **k), lambda **k: module.empty_like(module.ones(2), **k)):
+        assert call(layout=module.strided).layout == module.strided
+        with pytest.raises(NotImplementedError, match="layout"):
+            call(layout=module.sparse_coo)
