@@ -35,7 +35,7 @@ Object* only_number(const Tensor& t) {
 
 Object* list_of(const Tensor& t, int dim, const char* p) {
   if (dim == t.dim()) return checked(element_to_python(p, t.dtype()));
-  const int64_t n = t.sizes()[dim], step = t.numel() == 0 ? 0 : t.strides()[dim] * int64_t(t.item_size());
+  const int64_t n = t.sizes()[dim], step = t.numel() == 0 || n == 1 ? 0 : t.strides()[dim] * int64_t(t.item_size());
   auto list = Ref<Object>::steal(checked(PyList_New(n)));
   for (int64_t i = 0; i < n; ++i) PyList_SET_ITEM(list.get(), i, list_of(t, dim + 1, p + i * step));
   return list.release();

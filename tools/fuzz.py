@@ -34,6 +34,7 @@ from tools import fuzz_calls
 
 BATCH = 50_000  # calls of one child
 HANG = 20  # seconds of processor time that one call may take
+SLOWDOWN = 10  # of an instrumented build
 MEMORY = 1 << 30  # bytes that calls may ask for, beyond what the process has after its imports
 GROWTH = 64 << 10  # bytes that may be in use after a batch was repeated and were not before
 READ = 1 << 20  # elements of a result that are read; an expanded one may have any number
@@ -144,6 +145,11 @@ def growth_by_operator(module: Any, labels: list[str]) -> dict[str, int]:
     return growth
 
 
+def is_instrumented() -> bool:
+    """Whether AddressSanitizer runs: its map of memory needs all addresses, and its options limit what calls ask for."""
+    return "libasan" in Path("/proc/self/maps").read_text()
+
+
 def set_timers(seconds: int) -> None:
     """Ends the process after so much work, and after ten times as long if it waits for what never comes."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -156,18 +162,22 @@ def child(labels: list[str], note: Path) -> None:
     warnings.simplefilter("ignore")
     module = support.load_module()
     module.set_num_threads(2)
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
+    if not is_instrumented():
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
     for ending in (signal.SIGALRM, signal.SIGPROF):  # end the process, in native code too
         signal.signal(ending, signal.SIG_DFL)
     gc.freeze()
+    hang = HANG * (SLOWDOWN if is_instrumented() else 1)
     with note.open("r+b") as file, mmap.mmap(file.fileno(), 8) as current:
         for i, label in enumerate(labels):
             current[:] = i.to_bytes(8, "little")
-            set_timers(HANG)
+            set_timers(hang)
             if wrong := attempt(module, label):
                 print(json.dumps([i, wrong]), flush=True)
     set_timers(0)
+    if is_instrumented():
+        return  # what is freed stays in quarantine
     # All that is kept on purpose (pools, samples, types of nodes) is there now.
     before = in_use(module)
     for label in labels:
@@ -198,11 +208,15 @@ class Findings:
             print(f"{what}\n    python -m tools.fuzz --call '{label}'", flush=True)
 
     def add_death(self, label: str, code: int, log: str) -> None:
+        if "AddressSanitizer: allocator is out of memory" in log:  # where others get std::bad_alloc
+            return
         operator = operator_of(label)
         self.deaths[operator] = self.deaths.get(operator, 0) + 1
         name = signal.Signals(-code).name
         hangs = name in ("SIGALRM", "SIGPROF")
-        self.add(label, f"hangs for {HANG} s" if hangs else f"dies of {name}; {log.partition(chr(10))[0]}")
+        lines = log.splitlines() or [""]
+        cause = next((line for line in lines if re.search(r"ERROR:|runtime error:", line)), lines[0])
+        self.add(label, f"hangs for {HANG} s" if hangs else f"dies of {name}; {cause}")
 
     @property
     def left_out(self) -> set[str]:

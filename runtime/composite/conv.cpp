@@ -27,6 +27,8 @@ void check_dims(const char* op, const Tensor& input, const Tensor& weight, int64
     fail(op, ": Expected ", n + 1, "D (unbatched) or ", n + 2, "D (batched) input to ", op,
          ", but got input of size: ", input.sizes());
   if (weight.dim() != n + 2) fail(op, ": weight should have ", n + 2, " dimensions, but got shape ", weight.sizes());
+  for (const int64_t size : weight.sizes().subspan(2))
+    if (size == 0) fail(op, ": the kernel's sizes must not be zero, but got weight of size ", weight.sizes());
 }
 
 TensorRef run(const char* op, Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList padding,

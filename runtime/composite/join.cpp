@@ -4,6 +4,7 @@
 #include "generated/ops/index/join.h"
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/core/saturate.h"
 
 namespace vivace::composite {
 namespace {
@@ -67,7 +68,8 @@ TensorRef flipud(Tensor& self) {
 TensorRef rot90(Tensor& self, int64_t k, IntList dims) {
   if (dims.size() != 2) fail("expected total rotation dims == 2, but got dims = ", dims.size());
   if (self.dim() < 2) fail("expected total dims >= 2, but got total dims = ", self.dim());
-  if (dims[0] == dims[1] || std::abs(dims[0] - dims[1]) == self.dim())
+  const auto place = [&](int64_t d) { return d < 0 ? saturating_sum(d, self.dim()) : d; };
+  if (place(dims[0]) == place(dims[1]))
     fail("expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
   wrap_dim(dims[0], self.dim());
   wrap_dim(dims[1], self.dim());

@@ -42,6 +42,8 @@ bool needs_reserve() { return tls.grad_mode || open_dual_levels() > 0; }
 
 /// input: (T, B, F), or packed with batch_sizes. The states are stacked over layers and directions.
 Results run_layers(const Options& o, Tensor& input, Tensor* batch_sizes, Tensor& h0, Tensor* c0, TensorList params) {
+  if (o.num_layers < 0 || uint64_t(o.num_layers) > params.size())
+    fail(o.op, ": got ", params.size(), " weights, too few for ", o.num_layers, " layers");
   const int64_t directions = o.bidirectional ? 2 : 1, slots = o.num_layers * directions;
   const bool projects = c0 && h0.dim() > 0 && c0->dim() > 0 && h0.size(-1) != c0->size(-1);
   const size_t each = 2 + (o.has_biases ? 2 : 0) + (projects ? 1 : 0);

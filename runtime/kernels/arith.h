@@ -21,6 +21,8 @@ template <class T>
 constexpr T add(T a, T b) {
   if constexpr (is_complex_type<T>)
     return {a.re + b.re, a.im + b.im};
+  else if constexpr (std::is_integral_v<T>)
+    return T(uint64_t(a) + uint64_t(b));  // wraps
   else
     return T(a + b);
 }
@@ -28,6 +30,8 @@ template <class T>
 constexpr T mul(T a, T b) {
   if constexpr (is_complex_type<T>)
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  else if constexpr (std::is_integral_v<T>)
+    return T(uint64_t(a) * uint64_t(b));  // wraps
   else
     return T(a * b);
 }

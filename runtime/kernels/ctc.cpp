@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generated/kernels/nn/ctc.h"
+#include "runtime/core/saturate.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/parallel/parallel.h"
@@ -133,7 +134,7 @@ std::tuple<TensorRef, TensorRef> ctc_losses(Tensor& log_probs, Tensor& targets, 
     if (in < 0) fail("Expected input_lengths to have value at least 0, but got value ", in);
     if (out < 0) fail("Expected target_lengths to have value at least 0, but got value ", out);
     if (in > times) fail("Expected input_lengths to have value at most ", times, ", but got value ", in);
-    total += out;
+    total = saturating_sum(total, out);
   }
   if (targets.dim() == 1) {
     if (targets.numel() != total)

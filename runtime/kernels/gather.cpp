@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "generated/kernels/index/gather.h"
+#include "runtime/kernels/arith.h"
 #include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/read_scalar.h"
@@ -154,9 +155,9 @@ void apply(T& to, T from) {
   } else {
     const auto a = load(to), b = load(from);
     if constexpr (kReduce == Reduce::Sum)
-      to = convert<T>(a + b);
+      to = convert<T>(add(a, b));
     else if constexpr (kReduce == Reduce::Product)
-      to = convert<T>(a * b);
+      to = convert<T>(mul(a, b));
     else if constexpr (kReduce == Reduce::Max)
       to = a > b || a != a ? to : from;
     else

@@ -210,7 +210,7 @@ void transpose(char* to, int64_t to_step, const char* from, int64_t from_step, i
 
 bool all_below(const int64_t* index, int64_t n, int64_t size) {
   int64_t signs = 0;  // negative if an index, or its distance from the last place, is
-  for (int64_t i = 0; i < n; ++i) signs |= index[i] | (size - 1 - index[i]);
+  for (int64_t i = 0; i < n; ++i) signs |= index[i] | int64_t(uint64_t(size - 1) - uint64_t(index[i]));
   return signs >= 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "generated/kernels/index/repeat.h"
 #include "runtime/core/promote.h"
+#include "runtime/core/saturate.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/loop/nest.h"
 
@@ -36,7 +37,7 @@ TensorRef one_hot(Tensor& tensor, int64_t num_classes) {
     if (p[i] < 0) fail("Class values must be non-negative.");
     largest = std::max(largest, p[i]);
   }
-  if (num_classes == -1) num_classes = largest + 1;
+  if (num_classes == -1) num_classes = saturating_sum(largest, 1);
   if (num_classes < 1) fail("num_classes should be positive");
   if (largest >= num_classes) fail("Class values must be smaller than num_classes.");
   Dims sizes(tensor.sizes());

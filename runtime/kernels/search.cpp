@@ -6,6 +6,7 @@
 #include "generated/kernels/index/repeat.h"
 #include "generated/kernels/index/sort.h"
 #include "runtime/core/promote.h"
+#include "runtime/core/saturate.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/kernels/sort.h"
@@ -125,7 +126,7 @@ TensorRef bincount(Tensor& self, Tensor* weights, int64_t minlength) {
     largest = std::max(largest, p[i]);
   }
   if (bits < 0) fail("bincount only supports 1-d non-negative integral inputs.");
-  const int64_t length = std::max(minlength, largest + 1);
+  const int64_t length = std::max(minlength, saturating_sum(largest, 1));
   if (!weights) {
     TensorRef out = vivace::empty({length}, DType::Int64);
     count_places(self.numel(), length, [p](int64_t i) { return p[i]; }, out->data<int64_t>());

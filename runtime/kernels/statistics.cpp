@@ -30,9 +30,36 @@ TensorRef isin(Tensor& elements, Tensor& test_elements, bool, bool) {
   return empty(elements.sizes(), DType::Bool, elements.device());
 }
 
-TensorRef histogram_counts(Tensor& self, TensorList edges, Tensor*) {
+TensorRef histogram_counts(Tensor& self, TensorList edges, Tensor* weight) {
+  if (self.dim() != 2 || self.sizes()[1] != int64_t(edges.size()))
+    fail("torch.histogramdd: expected ", edges.size(), " columns of points, but got an input of shape ", self.sizes());
   Dims sizes;
-  for (const Tensor* e : edges) sizes.push(e->numel() - 1);
+  for (size_t d = 0; d < edges.size(); ++d) {
+    const Tensor& e = *edges[d];
+    if (e.dim() != 1)
+      fail("torch.histogramdd: bins tensor should have one dimension, but got ", e.dim(),
+           " dimensions in the bins tensor for dimension ", d);
+    if (e.numel() == 0)
+      fail(
+          "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins tensor for "
+          "dimension ",
+          d);
+    if (e.numel() == 1) fail("torch.histogram(): bins must be > 0, but got 0 for dimension ", d);
+    if (e.dtype() != self.dtype())
+      fail("torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype ",
+           self.dtype(), " and bins for dimension ", d, " with dtype ", e.dtype());
+    sizes.push(e.numel() - 1);
+  }
+  if (weight && weight->numel() != self.sizes()[0])
+    fail(
+        "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding "
+        "its innermost dimension, but got input with shape ",
+        self.sizes(), " and weight with shape ", weight->sizes());
+  if (weight && weight->dtype() != self.dtype())
+    fail(
+        "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, "
+        "but got input(",
+        self.dtype(), "), and weight(", weight->dtype(), ")");
   return empty(sizes, self.dtype(), self.device());
 }
 

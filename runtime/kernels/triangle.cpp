@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "generated/kernels/index/triangle.h"
+#include "runtime/core/saturate.h"
 #include "runtime/kernels/fold.h"
 #include "runtime/parallel/parallel.h"
 
@@ -34,7 +35,7 @@ void keep_columns(const Tensor& self, int64_t diagonal, bool lower, Tensor& out)
   const int64_t rows = self.size(-2), columns = self.size(-1), size = int64_t(self.item_size());
   parallel_for(0, self.numel() / columns, std::max<int64_t>(1, 32768 / columns), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t edge = std::clamp<int64_t>(i % rows + diagonal + (lower ? 1 : 0), 0, columns);
+      const int64_t edge = std::clamp<int64_t>(saturating_sum(i % rows + (lower ? 1 : 0), diagonal), 0, columns);
       char* p = to->raw() + i * columns * size;
       const char* q = from->raw() + i * columns * size;
       const int64_t kept = lower ? 0 : edge, zeroed = lower ? edge : 0;

@@ -8,13 +8,20 @@
 namespace vivace::kernels {
 namespace {
 
+/// stride * step, or stride where bytes could not be counted in 64 bits: a dim with such a step has one element at most.
+int64_t stepped(int64_t stride, int64_t step) {
+  int64_t product, bytes;
+  return __builtin_mul_overflow(stride, step, &product) || __builtin_mul_overflow(product, 16, &bytes) ? stride
+                                                                                                       : product;
+}
+
 /// The stretch [start, start + length) of a dim, every step-th element.
 TensorRef stretch(Tensor& self, int dim, int64_t start, int64_t length, int64_t step = 1) {
   const int n = self.ndim_;
   Dims sizes(self.sizes()), strides(self.strides());
   const int64_t offset = self.storage_offset() + start * self.dims_[n + dim];
   sizes[dim] = length;
-  strides[dim] *= step;
+  strides[dim] = stepped(strides[dim], step);
   return make_view(self, sizes, strides, offset);
 }
 
@@ -77,7 +84,7 @@ TensorRef slice_Tensor(Tensor& self, int64_t dim, std::optional<int64_t> start, 
   const int64_t size = self.dims_[d];
   const auto place = [size](int64_t x, int64_t least) { return std::clamp(x < 0 ? x + size : x, least, size); };
   const int64_t first = place(start.value_or(0), 0), last = place(end.value_or(size), first);
-  return stretch(self, d, first, (last - first + step - 1) / step, step);
+  return stretch(self, d, first, last > first ? (last - first - 1) / step + 1 : 0, step);
 }
 
 TensorRef narrow(Tensor& self, int64_t dim, int64_t start, int64_t length) {
@@ -219,7 +226,7 @@ TensorRef unfold(Tensor& self, int64_t dimension, int64_t size, int64_t step) {
   Dims sizes(self.sizes()), strides(self.strides());
   if (n > 0) {
     sizes[d] = (have - size) / step + 1;
-    strides[d] = stride * step;
+    strides[d] = stepped(stride, step);
   }
   sizes.push(size);
   strides.push(stride);

@@ -20,7 +20,7 @@ struct Nest {
 
   /// Appends a dim inside of which all earlier ones run (call from the innermost to the outermost).
   void push(int64_t size, const int64_t (&stride)[N]) {
-    numel *= size;
+    numel = int64_t(uint64_t(numel) * uint64_t(size));  // an empty tensor's other sizes may be of any product
     if (size == 1) return;
     sizes[ndim] = size;
     for (int k = 0; k < N; ++k) strides[ndim][k] = stride[k];

@@ -30,6 +30,12 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
             continue
         own = None if range is None else range[2 * d : 2 * d + 2]
         edges.append(vivace.histogram(points[:, d], n, range=own).bin_edges)
+    if weight is not None and weight.shape != input.shape[:-1]:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding "
+            f"its innermost dimension, but got input with shape {list(input.shape)} and weight with shape "
+            f"{list(weight.shape)}"
+        )
     counts = vivace._histogram(points, edges, None if weight is None else weight.reshape(-1))
     if density:
         counts = counts / counts.sum()

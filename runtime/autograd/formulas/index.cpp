@@ -63,7 +63,10 @@ TensorRef repeat_backward(Tensor& g, IntList self_sizes, IntList repeats) {
 
 TensorRef roll_backward(Tensor& g, IntList shifts, IntList dims) {
   Dims back(shifts);
-  for (int64_t& s : back) s = -s;
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const int64_t n = dims.empty() ? g.numel() : g.size(dims[i]);
+    back[i] = n ? -(shifts[i] % n) : 0;
+  }
   return ops::roll(g, back, dims);
 }
 

@@ -14,6 +14,7 @@
 #include "generated/ops/pointwise/power.h"
 #include "generated/ops/pointwise/select.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/core/saturate.h"
 
 namespace vivace::formulas {
 namespace {
@@ -46,7 +47,7 @@ TensorRef no_derivative(Tensor&, std::string_view what) {
 }
 
 TensorRef polygamma_backward(Tensor& g, int64_t n, Tensor& self) {
-  return ops::mul_Tensor(g, *ops::polygamma(n + 1, self));
+  return ops::mul_Tensor(g, *ops::polygamma(saturating_sum(n, 1), self));
 }
 
 TensorRef pow_self_backward(Tensor& g, Tensor& self, const Scalar& exponent) {
