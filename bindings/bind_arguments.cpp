@@ -72,12 +72,33 @@ bool bind_tensor_list(Object* o, bool with_none, Value& out, BoundCall& call) {
   return true;
 }
 
+/// unwrap_int of an element of a list; false, too, for one that is too large.
+bool unwrap_element(Object* o, int64_t* out) {
+  try {
+    return unwrap_int(o, out);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 bool bind_ints(Object* const* objects, size_t n, Value& out, BoundCall& call) {
   int64_t* ints = call.room<int64_t>(n);
   for (size_t i = 0; i < n; ++i)
-    if (!unwrap_int(objects[i], &ints[i])) return false;
+    if (!unwrap_element(objects[i], &ints[i])) return false;
   out = Value::of(IntList(ints, n));
   return true;
+}
+
+/// What is wrong with a value that is no list of ints.
+std::string describe_no_ints(Object* const* objects, size_t n) {
+  int64_t value;
+  for (size_t i = 0; i < n; ++i) {
+    if (unwrap_element(objects[i], &value)) continue;
+    if (PyLong_Check(objects[i]) && !PyBool_Check(objects[i]))
+      return str(", but the element at pos ", i + 1, " is too large: Overflow when unpacking long long");
+    return str(", but found element of type ", Py_TYPE(objects[i])->tp_name, " at pos ", i + 1);
+  }
+  return "";
 }
 
 bool bind_scalar(Object* o, Value& out) {
@@ -289,7 +310,9 @@ bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* arg
       given = args[used];
       if (varargs && spec.kind == ArgKind::IntList && !is_sequence(given)) {
         const bool fits = bind_ints(args + used, size_t(nargs - used), call.args[i], call);
-        if (!fits) return refuse(why, "argument '", spec.name, "' must be tuple of ints, but a value is not an int");
+        if (!fits)
+          return refuse(why, "argument '", spec.name, "' must be tuple of ints",
+                        describe_no_ints(args + used, size_t(nargs - used)));
         used = nargs;
         continue;
       }
@@ -316,8 +339,11 @@ bool bind_arguments(const Op& op, bool varargs, Object* self, Object* const* arg
         call.args[i] = spec.fallback;  // `dtype=None`, `alpha=None` and so on mean the default
         continue;
       }
+      const std::string wrong = spec.kind == ArgKind::IntList && is_sequence(given)
+                                    ? describe_no_ints(items(given).data(), items(given).size())
+                                    : str(", not ", Py_TYPE(given)->tp_name);
       return refuse(why, "argument '", spec.name, "' (position ", self ? i : i + 1, ") must be ", describe(spec),
-                    ", not ", Py_TYPE(given)->tp_name);
+                    wrong);
     }
     if (spec.kind == ArgKind::Device && call.args[i].tag == Tag::Device &&
         (!call.keys || call.args[i].device().type == DeviceType::PrivateUse))

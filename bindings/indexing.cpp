@@ -9,6 +9,7 @@
 #include "generated/ops/view/dims.h"
 #include "generated/ops/view/parts.h"
 #include "generated/ops/view/regroup.h"
+#include "runtime/core/saturate.h"
 
 namespace vivace {
 
@@ -28,7 +29,7 @@ Range clamp_slice(const Index& item, int64_t size) {
   int64_t stop = item.stop < 0 ? item.stop + size : item.stop;
   start = std::clamp<int64_t>(start, 0, size);
   stop = std::clamp<int64_t>(stop, start, size);
-  return {start, (stop - start + item.step - 1) / item.step};
+  return {start, stop > start ? (stop - start - 1) / item.step + 1 : 0};
 }
 
 /// Collects one layout; the view is made at the end.
@@ -44,7 +45,7 @@ class LayoutWalk {
   void slice(const Index& item) {
     const Range range = clamp_slice(item, size_[in_]);
     offset_ += range.start * stride_[in_];
-    push(range.length, stride_[in_] * item.step);
+    push(range.length, stepped(stride_[in_], item.step));
     ++in_;
   }
   void new_axis() { push(1, in_ < t_.dim() ? size_[in_] * stride_[in_] : 1); }

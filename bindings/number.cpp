@@ -15,7 +15,7 @@ int64_t int_value(Object* number) {
   int overflow;
   const int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
   if (overflow) [[unlikely]]
-    fail("Overflow when unpacking long long");
+    fail_value("Overflow when unpacking long long");
   if (value == -1 && PyErr_Occurred()) throw PythonError{};
   return value;
 }

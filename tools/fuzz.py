@@ -146,7 +146,7 @@ def growth_by_operator(module: Any, labels: list[str]) -> dict[str, int]:
 
 
 def is_instrumented() -> bool:
-    """Whether AddressSanitizer runs: its map of memory needs all addresses, and its options limit what calls ask for."""
+    """Whether AddressSanitizer runs, whose map of memory needs all addresses; its options limit what calls ask for."""
     return "libasan" in Path("/proc/self/maps").read_text()
 
 

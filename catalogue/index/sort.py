@@ -30,6 +30,7 @@ for _schema, _kernel in (
     composite(
         f"{_schema} -> Tensor",
         kernel=_kernel,
+        out=_kernel == "argsort_stable",
         samples=(lambda s: [s(s.t(3, 4)), s(s.t(3, 4), 0, True)])
         if _kernel == "argsort"
         else (lambda s: [s(_TIES(s), stable=True)]),

@@ -195,17 +195,19 @@ def _record_call(op: OpPlan, node: NodePlan | None) -> str:
     return "record_call"
 
 
-def is_recorded(op: OpPlan, node: NodePlan | None) -> bool:
+def is_recorded(op: OpPlan, node_of: NodeOf) -> bool:
     """Whether autograd has to see the call."""
     if isinstance(op.entry, Composite):
         return op.op_class == "Out"
-    return node is not None or op.op_class != "Plain"
+    if op.op_class == "Out":
+        return node_of(op.base) is not None
+    return node_of(op) is not None or op.op_class != "Plain"
 
 
 def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
     entry, schema = op.entry, op.schema
     node = node_of(op)
-    recorded = is_recorded(op, node)
+    recorded = is_recorded(op, node_of)
     tensor_mask = sum(1 << i for i, a in enumerate(schema.arguments) if a.type.is_tensor)
     list_mask = sum(1 << i for i, a in enumerate(schema.arguments) if a.type.is_tensor_list)
     nreturns = len(schema.returns) if all(r.type.is_tensor for r in schema.returns) else 0

@@ -77,6 +77,8 @@ TensorRef run_transposed(const char* op, Tensor& input, Tensor& weight, Tensor* 
   if (groups <= 0) fail(op, ": non-positive groups is not supported");
   if (input.dtype() != weight.dtype())
     fail(op, ": Input type (", input.dtype(), ") and weight type (", weight.dtype(), ") should be the same");
+  if (bias && bias->dtype() != input.dtype())
+    fail(op, ": Input type (", input.dtype(), ") and bias type (", bias->dtype(), ") should be the same");
   if (bias && is_half(input.dtype())) {  // rounded once, after the bias
     TensorRef x = ops::to_dtype(input, DType::Float32), w = ops::to_dtype(weight, DType::Float32),
               b = ops::to_dtype(*bias, DType::Float32);

@@ -33,6 +33,13 @@ bool same_sizes(const Tensor& a, const Tensor& b) {
   return a.dim() == b.dim() && std::equal(a.sizes().begin(), a.sizes().end(), b.sizes().begin());
 }
 
+/// For arguments by which a function is not differentiable: a gradient that never comes would go unnoticed.
+void refuse_grad(const char* function, const char* argument, const Tensor* t) {
+  if (tls.grad_mode && t && t->requires_grad())
+    fail("The function '", function, "' is not differentiable with respect to argument '", argument,
+         "'. This input cannot have requires_grad True.");
+}
+
 constexpr std::string_view name_of(kernels::Reduction r) {
   return r == kernels::Reduction::Mean ? "mean" : r == kernels::Reduction::Sum ? "sum" : "none";
 }
@@ -98,7 +105,9 @@ std::tuple<TensorRef, TensorRef, TensorRef> native_layer_norm(Tensor& input, Int
 }
 
 std::tuple<TensorRef, TensorRef, TensorRef> native_group_norm(Tensor& input, Tensor* weight, Tensor* bias, int64_t N,
-                                                              int64_t, int64_t, int64_t group, double eps) {
+                                                              int64_t C, int64_t HxW, int64_t group, double eps) {
+  if (input.dim() < 2 || input.size(0) != N || input.size(1) != C || (N * C != 0 && input.numel() / (N * C) != HxW))
+    fail("native_group_norm: an input of shape ", input.sizes(), " doesn't have N = ", N, ", C = ", C, ", HxW = ", HxW);
   TensorRef out = ops::group_norm(input, group, weight, bias, eps);
   const TensorRef rows = ops::reshape(input, Dims{N, group, N && group ? input.numel() / N / group : 0});
   auto [mean, rstd] = moments_of(*rows, kInts<2>, false, eps);
@@ -202,11 +211,13 @@ TensorRef cross_entropy(Tensor& input, Tensor& target, Tensor* weight, std::opti
   const kernels::Reduction r = kernels::parse_reduction("cross_entropy", reduction, size_average, reduce);
   if (same_sizes(input, target) && is_floating(target.dtype()))
     return cross_entropy_probabilities(input, target, weight, r, label_smoothing);
+  refuse_grad("cross_entropy", "weight", weight);
   return ops::cross_entropy_index(input, target, weight, ignore_index, name_of(r), label_smoothing);
 }
 
 TensorRef nll_loss(Tensor& input, Tensor& target, Tensor* weight, std::optional<bool> size_average,
                    int64_t ignore_index, std::optional<bool> reduce, std::string_view reduction) {
+  refuse_grad("nll_loss", "weight", weight);
   return ops::nll_loss_index(input, target, weight, ignore_index,
                              name_of(kernels::parse_reduction("nll_loss", reduction, size_average, reduce)));
 }
@@ -214,7 +225,8 @@ TensorRef nll_loss(Tensor& input, Tensor& target, Tensor* weight, std::optional<
 // ---- dropout
 
 static void check_probability(const char* op, double p) {
-  if (!(p >= 0 && p <= 1)) fail_value(op, ": dropout probability has to be between 0 and 1, but got ", p);
+  if (p < 0 || p > 1) fail_value(op, ": dropout probability has to be between 0 and 1, but got ", p);
+  if (std::isnan(p)) fail(op, ": dropout probability has to be between 0 and 1, but got ", p);
 }
 
 TensorRef dropout(Tensor& input, double p, bool training, bool inplace) {
@@ -224,7 +236,10 @@ TensorRef dropout(Tensor& input, double p, bool training, bool inplace) {
   TensorRef mask = ops::scaled_mask(input, input.sizes(), p);
   return TensorRef::share(&ops::mul__Tensor(input, *mask));
 }
-TensorRef dropout_torch(Tensor& input, double p, bool train) { return dropout(input, p, train, false); }
+TensorRef dropout_torch(Tensor& input, double p, bool train) {
+  if (p < 0 || p > 1) fail("dropout: dropout probability has to be between 0 and 1, but got ", p);
+  return dropout(input, p, train, false);
+}
 
 static TensorRef feature_dropout(const char* op, Tensor& input, double p, bool training, bool inplace, bool batched) {
   check_probability(op, p);

@@ -139,6 +139,9 @@ std::tuple<TensorRef, TensorRef, TensorRef> lu_unpack(Tensor& LU, Tensor& pivots
         "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
         "This function is intended to be used with the output produced by torch.linalg.lu_factor");
   const int64_t m = rows(LU), n = cols(LU), k = std::min(m, n);
+  if (unpack_pivots && !std::ranges::equal(IntList(pivots.sizes()), IntList(extended(batch_sizes(LU), {k}))))
+    fail("torch.lu_unpack: LU_pivots should have shape ", extended(batch_sizes(LU), {k}), " for LU_data of shape ",
+         LU.sizes(), ", but got ", pivots.sizes());
   TensorRef P = ops::empty_memory_format({{0}}, LU.dtype(), LU.device()),
             L = ops::empty_memory_format({{0}}, LU.dtype(), LU.device()),
             U = ops::empty_memory_format({{0}}, LU.dtype(), LU.device());

@@ -1,6 +1,8 @@
 // Order by other names.
 #include "generated/kernels/index/sort.h"
+#include "generated/ops/factory/convert.h"
 #include "generated/ops/index/sort.h"
+#include "runtime/core/promote.h"
 
 namespace vivace::composite {
 
@@ -11,9 +13,11 @@ TensorRef argsort_stable(Tensor& self, bool stable, int64_t dim, bool descending
 
 TensorRef searchsorted_Scalar(Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
                               std::optional<std::string_view> side, Tensor* sorter) {
-  const DType dtype =
-      self.is_floating() && !is_floating(sorted_sequence.dtype()) ? default_dtype : sorted_sequence.dtype();
-  const TensorRef value = scalar_tensor(self, dtype, sorted_sequence.device());
+  const bool wide = self.is_floating() && !is_floating(sorted_sequence.dtype());
+  TensorRef value = scalar_tensor(self, self.is_floating() ? DType::Float64 : dtype_of(self), sorted_sequence.device());
+  // As numbers do, it takes the floating dtype of the tensor, where what is too large is infinite.
+  if (!self.is_complex() && (wide || is_floating(sorted_sequence.dtype())))
+    value = ops::to_dtype(*value, wide ? default_dtype : sorted_sequence.dtype());
   return ops::searchsorted_Tensor(sorted_sequence, *value, out_int32, right, side, sorter);
 }
 TensorRef bucketize_Tensor(Tensor& self, Tensor& boundaries, bool out_int32, bool right) {

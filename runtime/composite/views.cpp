@@ -88,10 +88,15 @@ TensorRef unflatten_int(Tensor& self, int64_t dim, IntList sizes) {
   if (self.dim() == 0) fail("unflatten: expects at least a 1-dimensional tensor");
   int64_t known = 1;
   int holes = 0;
-  for (int64_t s : sizes) s == -1 ? void(++holes) : void(known *= s);
+  bool fits = true;  // into 64 bits
+  for (int64_t s : sizes)
+    if (s == -1)
+      ++holes;
+    else
+      fits &= !__builtin_mul_overflow(known, s, &known);
   const int64_t size = self.dims_[d];
   if (holes > 1) fail("only one dimension can be inferred");
-  if (holes ? known == 0 || size % known : known != size)
+  if (!fits || (holes ? known == 0 || size % known : known != size))
     fail("unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim, " (", size,
          ") in the input tensor");
   Dims whole;

@@ -139,7 +139,7 @@ std::tuple<TensorRef, TensorRef, TensorRef, TensorRef> recurrence(Tensor& gates,
   const int64_t state[] = {h0.size(0), out}, weight[] = {width, out}, cell[] = {h0.size(0), units};
   const auto differs = [](const Tensor& t, IntList sizes) { return !std::ranges::equal(t.sizes(), sizes); };
   if (differs(h0, state) || differs(weight_hh, weight) || (c0 && differs(*c0, cell)) ||
-      (bias_hh && bias_hh->numel() != width) || (mode == kLstm) != (c0 != nullptr))
+      (bias_hh && (bias_hh->dim() != 1 || bias_hh->numel() != width)) || (mode == kLstm) != (c0 != nullptr))
     fail(op, ": shapes don't fit: gates ", gates.sizes(), ", h0 ", h0.sizes(), ", weight_hh ", weight_hh.sizes());
   int64_t rows = gates.size(0), most = gates.size(-2);
   if (gates.dim() == 3) rows *= gates.sizes()[1];
@@ -149,7 +149,7 @@ std::tuple<TensorRef, TensorRef, TensorRef, TensorRef> recurrence(Tensor& gates,
     if (steps.rows != rows || std::any_of(steps.counts.begin(), steps.counts.end(), [](int64_t n) { return n < 0; }))
       fail(op, ": batch_sizes must be counts that add up to ", rows, ", the rows of the input");
   }
-  if (!(batch_sizes && batch_sizes->is_meta()) && most > h0.size(0))
+  if (batch_sizes ? !batch_sizes->is_meta() && most > h0.size(0) : most != h0.size(0))
     fail(op, ": Expected hidden states of ", most, " sequences, got ", h0.size(0));
   Dims sizes(gates.sizes());
   sizes[sizes.size() - 1] = out;

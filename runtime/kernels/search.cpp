@@ -20,11 +20,8 @@ TensorRef meta::searchsorted_Tensor(Tensor& sorted_sequence, Tensor& self, bool 
     fail("torch.searchsorted(): side can only be 'left' or 'right' but got ", *side);
   if (side && *side == "left" && right)
     fail("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True");
-  if (sorted_sequence.dtype() != self.dtype())
-    fail(
-        "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary tensor "
-        "dtype ",
-        sorted_sequence.dtype(), " and input value tensor dtype ", self.dtype());
+  for (const Tensor* t : {&sorted_sequence, &self})
+    if (is_complex(t->dtype())) fail_not_implemented("\"searchsorted\" not implemented for '", t->dtype(), "'");
   if (self.dim() == 0 && sorted_sequence.dim() != 1)
     fail(
         "torch.searchsorted(): input value can be a scalar only when boundary tensor dimension is 1, but we got "
@@ -57,7 +54,9 @@ void searchsorted_Tensor(Tensor& sorted_sequence, Tensor& self, bool, bool right
                          Tensor* sorter, Tensor& out) {
   if (out.numel() == 0) return;
   const bool after = right || (side && *side == "right");
-  const TensorRef edges = contiguous(sorted_sequence), values = contiguous(self);
+  const DType common = promote_types(sorted_sequence.dtype(), self.dtype());
+  const TensorRef edges = contiguous(*vivace::to_dtype(sorted_sequence, common)),
+                  values = contiguous(*vivace::to_dtype(self, common));
   const TensorRef order = sorter ? contiguous(*sorter) : TensorRef();
   const int64_t n = sorted_sequence.size(-1), per_line = sorted_sequence.dim() == 1 ? self.numel() : self.size(-1);
   if (order) {
@@ -65,7 +64,7 @@ void searchsorted_Tensor(Tensor& sorted_sequence, Tensor& self, bool, bool right
     for (int64_t i = 0; i < order->numel(); ++i)
       if (p[i] < 0 || p[i] >= n) fail("torch.searchsorted(): sorter index out of range");
   }
-  visit(self.dtype(), [&]<class T>() {
+  visit(common, [&]<class T>() {
     if constexpr (!kIsComplex<T>) {
       const T* x = values->data<T>();
       parallel_for(0, self.numel(), 4096, [&](int64_t begin, int64_t end) {

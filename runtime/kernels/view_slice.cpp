@@ -3,17 +3,11 @@
 
 #include "generated/kernels/view/copies.h"
 #include "generated/kernels/view/parts.h"
+#include "runtime/core/saturate.h"
 #include "runtime/dispatch/keys.h"
 
 namespace vivace::kernels {
 namespace {
-
-/// stride * step, or stride where bytes could not be counted in 64 bits: a dim with such a step has one element at most.
-int64_t stepped(int64_t stride, int64_t step) {
-  int64_t product, bytes;
-  return __builtin_mul_overflow(stride, step, &product) || __builtin_mul_overflow(product, 16, &bytes) ? stride
-                                                                                                       : product;
-}
 
 /// The stretch [start, start + length) of a dim, every step-th element.
 TensorRef stretch(Tensor& self, int dim, int64_t start, int64_t length, int64_t step = 1) {

@@ -32,8 +32,8 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
         edges.append(vivace.histogram(points[:, d], n, range=own).bin_edges)
     if weight is not None and weight.shape != input.shape[:-1]:
         raise RuntimeError(
-            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding "
-            f"its innermost dimension, but got input with shape {list(input.shape)} and weight with shape "
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+            f"excluding its innermost dimension, but got input with shape {list(input.shape)} and weight with shape "
             f"{list(weight.shape)}"
         )
     counts = vivace._histogram(points, edges, None if weight is None else weight.reshape(-1))

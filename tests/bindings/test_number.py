@@ -1,5 +1,8 @@
 """Python numbers as arguments: integers that only uint64 holds, and numbers that an operator's dtype does not hold."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -81,3 +84,24 @@ def test_factors_that_integers_do_not_hold(dtype, name):
             call()
     assert torch.add(x, x, alpha=-1).tolist() == [[0, 0], [0, 0]]
     assert torch.add(x, x, alpha=100).tolist() == [[101, 101], [101, 101]]
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: torch.ones(3).sum(2**63), lambda: torch.ones(3).roll(2**64), lambda: torch.eye(10**30)]
+)
+def test_an_int_beyond_int64(call: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+        call()
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: torch.zeros(1, 2**63), lambda: torch.ones(3).view([2**64]), lambda: torch.ones(3).flip(2**63)]
+)
+def test_a_list_with_an_int_beyond_int64(call: Callable[[], Any]) -> None:
+    with pytest.raises(TypeError, match="at pos . is too large"):
+        call()
+
+
+def test_a_list_with_what_is_no_int() -> None:
+    with pytest.raises(TypeError, match=r"must be tuple of ints, but found element of type float at pos 2"):
+        torch.zeros([1, 2.5])

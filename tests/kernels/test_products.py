@@ -114,3 +114,15 @@ def test_first_and_second_derivatives(name: str, dtype: object) -> None:
     inputs = [random(*s, dtype=dtype) for s in sizes]
     assert gradcheck(function, inputs)
     assert gradgradcheck(function, inputs)
+
+
+@pytest.mark.parametrize("sizes", [(5,), (6, 5), (2, 6, 3), (0,)])
+def test_a_bias_that_fits_nothing(sizes: tuple[int, ...]) -> None:
+    with pytest.raises(RuntimeError, match="must match"):
+        vivace.nn.functional.linear(vivace.ones(6, 4), vivace.ones(3, 4), vivace.ones(*sizes))
+
+
+@pytest.mark.parametrize("sizes", [(1,), (4,), (2, 3), ()])
+def test_pivots_that_fit_no_factors(sizes: tuple[int, ...]) -> None:
+    with pytest.raises(RuntimeError, match="LU_pivots should have shape"):
+        vivace.lu_unpack(vivace.ones(3, 3), vivace.ones(sizes, dtype=vivace.int32))

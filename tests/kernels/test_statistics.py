@@ -152,3 +152,37 @@ def test_index_reduce(how: str, include_self: bool) -> None:
         parts = [source[k] for k in range(3) if index[k] == row] + ([x[row]] if include_self else [])
         want[row] = reduce(np.stack(parts), 0)
     np.testing.assert_allclose(got.numpy(), want)
+
+
+@pytest.mark.parametrize(
+    ("bins", "weight", "text"),
+    [
+        ([torch.ones(3, 2), torch.ones(3)], None, "should have one dimension, but got 2"),
+        ([torch.ones(0), torch.ones(3)], None, "at least 1 element, but got 0"),
+        ([torch.ones(2), torch.ones(1)], None, "bins must be > 0, but got 0 for dimension 1"),
+        ([torch.ones(3).double(), torch.ones(4)], None, "should have the same dtype"),
+        ([3, 4], torch.ones(2), "should have the same shape"),
+        ([3, 4], torch.ones(3).double(), "should have the same dtype"),
+    ],
+)
+def test_histogramdd_refuses(bins: list[object], weight: object, text: str) -> None:
+    with pytest.raises(RuntimeError, match=text):
+        torch.histogramdd(torch.ones(3, 2), bins, weight=weight)
+
+
+def test_histogram_of_too_few_weights() -> None:
+    with pytest.raises(RuntimeError, match="should have the same shape"):
+        torch.histogram(torch.ones(3), 3, weight=torch.ones(2))
+    assert torch.histogram(torch.ones(3, 2), 3, weight=torch.ones(6)).hist.tolist() == [0.0, 6.0, 0.0]
+
+
+def test_searchsorted_in_the_common_dtype() -> None:
+    ints, floats = torch.tensor([1, 2, 3]), torch.tensor([1.0, 2.0, 3.0])
+    assert torch.searchsorted(ints, torch.tensor([2.5])).tolist() == [2]
+    assert torch.searchsorted(floats, torch.tensor(2)).item() == 1
+    assert torch.searchsorted(ints, 2.5).item() == 2
+    assert torch.searchsorted(ints.to(torch.uint8), 300).item() == 3
+    assert torch.bucketize(1e308, floats).item() == 3
+    assert torch.bucketize(torch.tensor(2.5), ints).item() == 2
+    with pytest.raises(NotImplementedError, match="complex"):
+        torch.bucketize(torch.tensor([1j]), floats)

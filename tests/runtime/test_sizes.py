@@ -140,3 +140,42 @@ def test_too_large_a_tensor_is_a_runtime_error(module: Any, n: int) -> None:
     ):
         with pytest.raises(RuntimeError, match=text):
             make()
+
+
+NEAR_THE_ENDS: list[tuple[Callable[[Any], Any], Any]] = [
+    (lambda m: m.ones(2, 3).roll(-(2**63), 1), [[1.0] * 3] * 2),
+    (lambda m: m.ones(2, 2).tril(2**63 - 1), [[1.0] * 2] * 2),
+    (lambda m: m.ones(2, 2).triu(-(2**63)), [[1.0] * 2] * 2),
+    (lambda m: m.arange(3.0)[1 :: 2**62], [1.0]),
+    (lambda m: m.arange(3.0).unfold(0, 2, 2**63 - 1), [[0.0, 1.0]]),
+    (lambda m: m.zeros(0, 3).sum(0), [0.0] * 3),
+    (
+        lambda m: m.tensor([2, 3], dtype=m.uint16).index_reduce(
+            0, m.tensor([0]), m.tensor([65535], dtype=m.uint16), "prod"
+        ),
+        [65534, 3],
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "expected"), NEAR_THE_ENDS)
+def test_numbers_near_the_ends_of_int64(module: Any, call: Callable[[Any], Any], expected: Any) -> None:
+    assert call(module).tolist() == expected
+
+
+REFUSED_NEAR_THE_ENDS: list[Callable[[Any], Any]] = [
+    lambda m: m.bincount(m.tensor([2**63 - 1])),
+    lambda m: m.nn.functional.one_hot(m.tensor([2**63 - 1])),
+    lambda m: m.gather(m.ones(3), 0, m.tensor([-(2**63)])),
+    lambda m: m.histogram(m.ones(3), 2**63 - 1),
+    lambda m: m.zeros(3, 0).unflatten(1, [2, 2**63 - 1]),
+    lambda m: m.rot90(m.ones(2, 2), 1, [0, -(2**63)]),
+    lambda m: m.nn.functional.ctc_loss(m.ones(2, 2, 3), m.ones(2, 1).long(), [2, 2], [2**63 - 1, 2**63 - 1]),
+    lambda m: m.rnn_tanh(m.ones(1, 1, 1), m.ones(1, 1, 1), [m.ones(1, 1)] * 2, False, 2**62, 0.0, False, False, False),
+]
+
+
+@pytest.mark.parametrize("call", REFUSED_NEAR_THE_ENDS)
+def test_refused_near_the_ends_of_int64(module: Any, call: Callable[[Any], Any]) -> None:
+    with pytest.raises((RuntimeError, IndexError), match=r"\w"):
+        call(module)

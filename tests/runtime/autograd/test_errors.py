@@ -185,3 +185,24 @@ def test_a_run_that_failed_leaves_the_graph_usable():
     handle.remove()
     z.sum().backward()
     assert torch.allclose(x.grad, 2 * x.detach() * z.detach())
+
+
+def test_out_with_arguments_that_require_grad() -> None:
+    x = torch.ones(3, requires_grad=True)
+    for call in (
+        lambda: torch.mul(x, 2, out=torch.empty(3)),
+        lambda: torch.stack([x, x], out=torch.empty(2, 3)),
+        lambda: torch.softmax(x, 0, out=torch.empty(3)),
+    ):
+        with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+            call()
+    assert torch.eq(x, 1, out=torch.empty(3, dtype=torch.bool)).all()
+    assert torch.lt(x, 1, out=torch.empty(3)).tolist() == [0.0] * 3
+    assert torch.argmax(x, out=torch.empty((), dtype=torch.int64)).item() == 0
+
+
+@pytest.mark.parametrize("loss", ["nll_loss", "cross_entropy"])
+def test_class_weights_get_no_gradient(loss: str) -> None:
+    scores, weight = torch.ones(3, 5, requires_grad=True), torch.ones(5, requires_grad=True)
+    with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'weight'"):
+        getattr(torch.nn.functional, loss)(scores, torch.tensor([1, 2, 3]), weight)
