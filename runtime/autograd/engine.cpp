@@ -11,8 +11,8 @@
 
 #include "generated/ops/factory/convert.h"
 #include "generated/ops/factory/fresh.h"
-#include "generated/ops/pointwise/arith.h"
 #include "generated/ops/view/dims.h"
+#include "runtime/autograd/accumulate.h"
 #include "runtime/autograd/explain.h"
 #include "runtime/autograd/fit.h"
 #include "runtime/autograd/function_node.h"
@@ -155,20 +155,6 @@ class Run {
 
 thread_local Run* Run::current = nullptr;
 
-/// Adds `more` to what a slot holds, in place where nobody else can see it.
-void accumulate(TensorRef& sum, TensorRef more, bool create_graph) {
-  if (!sum) {
-    sum = std::move(more);
-  } else if (foreign_tensors_exist && (is_foreign(sum->keys) || is_foreign(more->keys))) [[unlikely]] {
-    sum = ops::add_Tensor(*sum, *more, 1);
-  } else if (!create_graph && Py_REFCNT(sum.get()) == 1 && sum->storage_->refcount == 1 && !sum->base &&
-             sum->dtype() == more->dtype() && sum->is_non_overlapping_and_dense()) {
-    ops::add__Tensor(*sum, *more, 1);
-  } else {
-    sum = ops::add_Tensor(*sum, *more, 1);
-  }
-}
-
 /// The output of a node that an endpoint is; none for leaves.
 Edge edge_of(const Endpoint& e) {
   if (!e.tensor) return e.edge;
@@ -241,54 +227,6 @@ void Run::find_needed(std::span<const Endpoint> inputs) {
   }
 }
 
-/// accumulate_grad where a tensor is foreign or a mode is on: in operators.
-void accumulate_foreign_grad(Tensor& leaf, TensorRef grad, bool create_graph) {
-  if (leaf.grad && !create_graph && !((leaf.keys | leaf.grad->keys | grad->keys) & kForeignKeys)) {
-    ops::add__Tensor(*leaf.grad, *grad, 1);
-    return;
-  }
-  if (leaf.grad) {
-    grad = ops::add_Tensor(*leaf.grad, *grad, 1);
-  } else if (!create_graph) {
-    const bool ours = Py_REFCNT(grad.get()) == 1;
-    if (same_layout(*grad, leaf) && leaf.is_non_overlapping_and_dense()) {
-      grad = ours ? detached(*grad) : ops::clone(*grad, std::nullopt);
-    } else {
-      TensorRef copy = ops::new_empty_strided(leaf, leaf.sizes(), leaf.strides(), grad->dtype());
-      ops::copy_(*copy, *grad);
-      grad = std::move(copy);
-    }
-  }
-  Tensor* old = std::exchange(leaf.grad, grad.release());
-  track(leaf);
-  Py_XDECREF(old);
-}
-
-/// Adds to leaf.grad as PyTorch does: a gradient that nobody else holds is taken, others are copied.
-void accumulate_grad(Tensor& leaf, TensorRef grad, bool create_graph) {
-  if (foreign_tensors_exist && is_foreign(leaf.keys | grad->keys)) [[unlikely]] {
-    accumulate_foreign_grad(leaf, std::move(grad), create_graph);
-  } else if (!leaf.grad) {
-    const bool ours = Py_REFCNT(grad.get()) == 1 && grad->storage_->refcount == 1 && !grad->base;
-    const bool fits = same_layout(*grad, leaf) && leaf.is_non_overlapping_and_dense();
-    if (create_graph) {
-      if (!ours || !fits) grad = ops::clone(*grad, std::nullopt);
-    } else if (!ours || !fits) {
-      TensorRef copy = empty_like(leaf, grad->dtype());
-      copy_into(*copy, *grad);
-      grad = std::move(copy);
-    }
-    leaf.grad = grad.release();
-    track(leaf);
-  } else if (create_graph) {
-    Tensor* sum = ops::add_Tensor(*leaf.grad, *grad, 1).release();
-    Tensor* old = std::exchange(leaf.grad, sum);
-    Py_DECREF(old);
-  } else {
-    ops::add__Tensor(*leaf.grad, *grad, 1);
-  }
-}
-
 void Run::finish_leaf(Tensor& leaf, LeafState& state) {
   if (!state.grad) return;
   try {
@@ -322,7 +260,7 @@ void Run::deliver(const Edge& edge, TensorRef grad, const Node* from, uint32_t i
       if (!selective_) accumulate_grad(leaf, std::move(grad), options_.create_graph);
       return;
     }
-    accumulate(at->second.grad, std::move(grad), options_.create_graph);
+    add_to(at->second.grad, std::move(grad), options_.create_graph);
     return;
   }
   Node& target = *edge.node();
@@ -330,7 +268,7 @@ void Run::deliver(const Edge& edge, TensorRef grad, const Node* from, uint32_t i
   grad = fitted(std::move(grad), meta.sizes(), meta.dtype, from, index);
   Tensor*& slot = buffer(target)[edge.nr()];
   auto sum = TensorRef::steal(std::exchange(slot, nullptr));
-  accumulate(sum, std::move(grad), options_.create_graph);
+  add_to(sum, std::move(grad), options_.create_graph);
   slot = sum.release();
 }
 
