@@ -131,9 +131,10 @@ def _kernels(op: OpPlan) -> list[str]:
     return [head, f"  return box({call});", "}"]
 
 
-def _table(op: OpPlan, node: NodePlan | None, recorded: bool) -> list[tuple[str, str]]:
+def _table(op: OpPlan, node_of: NodeOf, recorded: bool) -> list[tuple[str, str]]:
     """Dispatch key and kernel, lowest key first."""
-    entry = op.entry
+    entry, node = op.entry, node_of(op)
+    refuses_grad = isinstance(entry, Composite) or node_of(op.base) is not None  # for an out= form
     if isinstance(entry, Pointwise):
         cpu, meta = _pointwise_kernel(op, entry), "pointwise_meta"
     elif op.functional is not None and isinstance(entry, Op) and entry.structured:
@@ -158,7 +159,9 @@ def _table(op: OpPlan, node: NodePlan | None, recorded: bool) -> list[tuple[str,
         table.append(("Watched", "watched_kernel"))
     if recorded:
         record = {"InPlace": "record_in_place", "Out": "record_out"}.get(op.op_class) or _record_call(op, node)
-        table += [("Autograd", record), ("View", "view_kernel"), ("SavedHooks", "saved_hooks_kernel")]
+        if op.op_class != "Out" or refuses_grad:
+            table.append(("Autograd", record))
+        table += [("View", "view_kernel"), ("SavedHooks", "saved_hooks_kernel")]
     if recorded or not isinstance(entry, Composite):
         table.append(("Inference", "inference_kernel"))
     if entry.autocast and op.functional is None:
@@ -195,19 +198,17 @@ def _record_call(op: OpPlan, node: NodePlan | None) -> str:
     return "record_call"
 
 
-def is_recorded(op: OpPlan, node_of: NodeOf) -> bool:
+def is_recorded(op: OpPlan, node: NodePlan | None) -> bool:
     """Whether autograd has to see the call."""
     if isinstance(op.entry, Composite):
         return op.op_class == "Out"
-    if op.op_class == "Out":
-        return node_of(op.base) is not None
-    return node_of(op) is not None or op.op_class != "Plain"
+    return node is not None or op.op_class != "Plain"
 
 
 def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
     entry, schema = op.entry, op.schema
     node = node_of(op)
-    recorded = is_recorded(op, node_of)
+    recorded = is_recorded(op, node)
     tensor_mask = sum(1 << i for i, a in enumerate(schema.arguments) if a.type.is_tensor)
     list_mask = sum(1 << i for i, a in enumerate(schema.arguments) if a.type.is_tensor_list)
     nreturns = len(schema.returns) if all(r.type.is_tensor for r in schema.returns) else 0
@@ -234,7 +235,7 @@ def _op(op: OpPlan, node_of: NodeOf, info_of: InfoOf) -> str:
     fields += [
         f".schema = {cpp.string(str(schema))}",
     ]
-    kernels = [f"{{Key::{key}, {kernel}}}" for key, kernel in _table(op, node, recorded)]
+    kernels = [f"{{Key::{key}, {kernel}}}" for key, kernel in _table(op, node_of, recorded)]
     head = wrap(f"constinit Op {op.symbol} = {{", [f for f in fields if f], ",")
     return head + "\n" + wrap("    .table = {", kernels, "}};", indent="              ")
 

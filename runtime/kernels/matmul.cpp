@@ -4,7 +4,6 @@
 #include "generated/kernels/linalg/products.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/blas.h"
-#include "runtime/kernels/checks.h"
 #include "runtime/kernels/copy.h"
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/isa/dense.h"
