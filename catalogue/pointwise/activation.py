@@ -118,7 +118,6 @@ gelu = _activation(
     out=True,
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), approximate="tanh"), s(s.t()), s(s.t(0, 3))],
-    out=True,
 )
 
 
@@ -137,7 +136,6 @@ softplus = _activation(
     out=True,
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), 2.0), s(s.t(7), 2, 1.5), s(s.t())],
-    out=True,
 )
 leaky_relu = _activation(
     "leaky_relu",
@@ -213,7 +211,6 @@ logsigmoid = _activation(
     "log(sigmoid(a))",
     out=True,
     inplace=False,
-    out=True,
 )
 softsign = _activation(
     "softsign",
@@ -247,7 +244,6 @@ hardshrink = _activation(
     out=True,
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), 1.0)],
-    out=True,
 )
 softshrink = _activation(
     "softshrink",
@@ -260,7 +256,6 @@ softshrink = _activation(
     out=True,
     inplace=False,
     samples=lambda s: [s(s.t(3, 5)), s(s.t(37), 1.0)],
-    out=True,
 )
 prelu_kernel = pointwise(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
