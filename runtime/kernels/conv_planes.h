@@ -22,10 +22,12 @@ void copy_rows(int64_t rows, int64_t n, const T* from, int64_t from_step, T* to,
 /// Elements 0, 2, 4, ... of n, and elements 1, 3, 5, ...
 template <class T>
 void split_pairs(int64_t n, const T* from, T* even, T* odd) {
-  if constexpr (std::is_floating_point_v<T>)
-    return dense::conv_loops<T>().split_pairs(n, from, even, odd);
-  else
-    for (int64_t i = 0; i < n; ++i) (i % 2 ? odd : even)[i / 2] = from[i];
+  if constexpr (std::is_floating_point_v<T>) return dense::conv_loops<T>().split_pairs(n, from, even, odd);
+  for (int64_t i = 0; i + 1 < n; i += 2) {
+    even[i / 2] = from[i];
+    odd[i / 2] = from[i + 1];
+  }
+  if (n % 2) even[n / 2] = from[n - 1];
 }
 
 /// The layout of padded images: [channel][phase][image][z][y][x]. Coordinate v along a dim with stride s stands in

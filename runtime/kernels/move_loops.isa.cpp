@@ -182,8 +182,9 @@ void transpose(char* to, int64_t to_step, const char* from, int64_t from_step, i
   constexpr int kN = lanes<T>;
   if (rows * columns < 8 * kN) {  // a block costs as much as this many single elements
     for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c)
-        reinterpret_cast<T*>(to + c * to_step)[r] = reinterpret_cast<const T*>(from + r * from_step)[c];
+      for (int64_t c = 0; c < columns; ++c)  // pairs of halves need not be aligned
+        __builtin_memcpy(to + c * to_step + r * int64_t(sizeof(T)), from + r * from_step + c * int64_t(sizeof(T)),
+                         sizeof(T));
     return;
   }
   if (rows < kN / 2 && to_step == rows * int64_t(sizeof(T)))

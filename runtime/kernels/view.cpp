@@ -42,7 +42,7 @@ bool view_strides(const Tensor& t, IntList sizes, Dims& strides) {
     int64_t step = 1;
     for (int d = n - 1; d >= 0; --d) {
       strides[d] = step;
-      step *= std::max<int64_t>(sizes[d], 1);
+      step = int64_t(uint64_t(step) * uint64_t(std::max<int64_t>(sizes[d], 1)));  // of no elements: may overflow
     }
     return true;
   }

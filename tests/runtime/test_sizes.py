@@ -149,6 +149,7 @@ NEAR_THE_ENDS: list[tuple[Callable[[Any], Any], Any]] = [
     (lambda m: m.arange(3.0)[1 :: 2**62], [1.0]),
     (lambda m: m.arange(3.0).unfold(0, 2, 2**63 - 1), [[0.0, 1.0]]),
     (lambda m: m.zeros(0, 3).sum(0), [0.0] * 3),
+    (lambda m: m.zeros(0).view(0, 3, 2**63 - 1), []),
     (
         lambda m: m.tensor([2, 3], dtype=m.uint16).index_reduce(
             0, m.tensor([0]), m.tensor([65535], dtype=m.uint16), "prod"
