@@ -34,6 +34,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.machinery.ModuleSpec(name, HandedOut(module), is_package=hasattr(module, "__path__"))
 
 
+FINDER = _Finder()
+
+
 def install():
     """From here on, torch is vivace. Does nothing the second time; refuses if PyTorch is loaded."""
     loaded = sys.modules.get("torch")
@@ -41,6 +44,6 @@ def install():
         return
     if loaded is not None:
         raise ImportError("vivace cannot stand in for torch: PyTorch is imported already")
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, FINDER)
     sys.modules["torch"] = vivace
     vivace.__name__ = "torch"  # packages ask a namespace for its name

@@ -62,12 +62,15 @@ class HandedOut:
 
 class _LoadedMeanwhile:
     """A finder of modules that are there: the import system asks for `vivace.nn.functional` after it has read the path
-    of `vivace.nn`, which runs its code, which may have imported it. Without, its code would run twice."""
+    of `vivace.nn`, which runs its code, which may have imported it. Without, its code would run twice. So would that of
+    `torch.nn` in a program that has put vivace into sys.modules under the name torch."""
 
     def __init__(self, package):
-        self.prefix = f"{package}."
+        self.package, self.prefix = package, f"{package}."
 
     def find_spec(self, name, path=None, target=None):
+        if name.startswith("torch.") and sys.modules.get("torch") is sys.modules.get(self.package):
+            return importlib.import_module(f"{self.package}._alias").FINDER.find_spec(name)
         if target is None and name.startswith(self.prefix) and name in sys.modules:
             return _bootstrap.ModuleSpec(name, HandedOut(sys.modules[name]))
         return None

@@ -38,6 +38,22 @@ if sys.argv[1:] == ["exit"]:
 """
 
 
+UNDER_ITS_NAME = """\
+import sys
+import vivace
+
+sys.modules["torch"] = vivace
+import torch.nn.functional as F
+import torch.optim as optim, torch.utils.data
+from torch._C import DispatchKey
+from torch.nn.modules.linear import Linear
+
+assert F is vivace.nn.functional and optim is vivace.optim and Linear is vivace.nn.Linear
+twice = [n for n in sys.modules if n.startswith("torch.") and sys.modules[n] is not sys.modules["vivace" + n[5:]]]
+assert not twice, twice
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "script.py").write_text(SCRIPT)
@@ -122,3 +138,11 @@ def test_other_attribute_errors_get_no_note(folder: Path) -> None:
     result = run(folder, "-c", "import torch; [].no_such_name")
     assert result.returncode == 1
     assert "vivace does not have" not in result.stderr
+
+
+def test_a_program_that_puts_it_under_the_name_torch_itself(folder: Path) -> None:
+    import vivace
+
+    environment = {**os.environ, "PYTHONPATH": str(Path(vivace.__file__).parents[1])}
+    result = subprocess.run([sys.executable, "-c", UNDER_ITS_NAME], env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
