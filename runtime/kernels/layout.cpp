@@ -47,6 +47,18 @@ TensorRef empty_images(IntList sizes, DType dtype, Device device, MemoryFormat f
   return vivace::empty_strided(sizes, format_strides(sizes, format), dtype, device);
 }
 
+TensorRef dense_images(Tensor& t, DType dtype, MemoryFormat format) {
+  if (t.dtype() == dtype && t.is_contiguous(format)) return TensorRef::share(&t);
+  TensorRef dense = empty_images(t.sizes(), dtype, t.device(), format);
+  copy_into(*dense, t);
+  return dense;
+}
+
+TensorRef place_for(Tensor& out, DType dtype, MemoryFormat format) {
+  if (out.dtype() == dtype && out.is_contiguous(format)) return TensorRef::share(&out);
+  return empty_images(out.sizes(), dtype, out.device(), format);
+}
+
 TensorRef empty_in_format(const Tensor& t, DType dtype, Device device, MemoryFormat format) {
   if (format == MemoryFormat::Contiguous) return vivace::empty(t.sizes(), dtype, device);
   if (format == MemoryFormat::Preserve) {

@@ -11,6 +11,11 @@ Dims format_strides(IntList sizes, MemoryFormat format);
 MemoryFormat format_of(const Tensor& t);
 /// Uninitialised, in the memory format of the images that a result is computed from.
 TensorRef empty_images(IntList sizes, DType dtype, Device device, MemoryFormat format);
+/// `t` without gaps in `format`, in `dtype`: t itself where it is so already.
+TensorRef dense_images(Tensor& t, DType dtype, MemoryFormat format);
+/// Where a result without gaps in `format` and `dtype` is written that goes to `out`: out itself, or a tensor that
+/// copy_into brings there.
+TensorRef place_for(Tensor& out, DType dtype, MemoryFormat format);
 /// Uninitialised, with t's sizes; Preserve keeps t's layout as empty_like does.
 TensorRef empty_in_format(const Tensor& t, DType dtype, Device device, MemoryFormat format);
 

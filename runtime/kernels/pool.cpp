@@ -9,66 +9,17 @@
 #include "runtime/kernels/conv_planes.h"
 #include "runtime/kernels/isa/dense.h"
 #include "runtime/kernels/layout.h"
+#include "runtime/kernels/pool_channels.h"
 #include "runtime/kernels/rows.h"
-#include "runtime/kernels/window.h"
 #include "runtime/parallel/parallel.h"
 
 namespace vivace {
 
-using kernels::Window;
+using kernels::Cells;
+using kernels::Mean;
+using kernels::Span;
 
 namespace {
-
-/// The part of a window that is inside the input, and its length with the padding that belongs to it.
-struct Span {
-  int64_t begin, end, step, full;
-};
-
-struct Cells : Window {
-  bool is_adaptive;
-
-  /// Regular windows.
-  Cells(IntList input, IntList output, IntList kernels, IntList strides, IntList paddings, IntList dilations)
-      : Window(input, kernels, strides, paddings, dilations), is_adaptive(false) {
-    set_out(output);
-  }
-  /// Windows that divide the input evenly.
-  Cells(IntList input, IntList output)
-      : Window(input, output.subspan(2), output.subspan(2), output.subspan(2), output.subspan(2)), is_adaptive(true) {
-    set_out(output);
-  }
-  Span span(int d, int64_t i) const {
-    if (is_adaptive) {
-      const int64_t b = i * in[d] / out[d], e = ((i + 1) * in[d] + out[d] - 1) / out[d];
-      return {b, e, 1, e - b};
-    }
-    const int64_t s = dilation[d];
-    int64_t b = i * stride[d] - padding[d];
-    const int64_t e = b + s * (kernel[d] - 1) + 1, full = std::min(e, in[d] + padding[d]) - b;
-    if (b < 0) b += (-b + s - 1) / s * s;
-    return {b, std::min(e, in[d]), s, full};
-  }
-  /// f(output index in the image, spans of the three dims)
-  template <class F>
-  void each(F&& f) const {
-    int64_t o = 0;
-    for (int64_t i = 0; i < out[0]; ++i) {
-      const Span z = span(0, i);
-      for (int64_t j = 0; j < out[1]; ++j) {
-        const Span y = span(1, j);
-        for (int64_t k = 0; k < out[2]; ++k) f(o++, z, y, span(2, k));
-      }
-    }
-  }
-  template <class F>
-  void each_element(const Span& z, const Span& y, const Span& x, F&& f) const {
-    for (int64_t a = z.begin; a < z.end; a += z.step)
-      for (int64_t b = y.begin; b < y.end; b += y.step) {
-        const int64_t line = (a * in[1] + b) * in[2];
-        for (int64_t c = x.begin; c < x.end; c += x.step) f(line + c);
-      }
-  }
-};
 
 Dims pooled_sizes(const char* op, const Tensor& input, IntList kernel, IntList stride, IntList padding,
                   IntList dilation, bool ceil_mode) {
@@ -182,6 +133,7 @@ void max_by_planes(const Cells& cells, const T* images, int64_t n, T* result, in
 }
 
 void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indices) {
+  if (kernels::max_of_channels(input, cells, out, indices)) return;
   // Half types have loops over vectors as floats, which they are again afterwards without rounding.
   const DType compute = cells.is_adaptive ? out.dtype() : compute_of(out.dtype());
   TensorRef x = kernels::dense_in(&input, compute);
@@ -224,17 +176,6 @@ void max_of_cells(Tensor& input, const Cells& cells, Tensor& out, Tensor& indice
   places.finish();
 }
 
-/// `divisor`: what sums are divided by; 0: the number of elements, padding included or not.
-struct Mean {
-  int64_t divisor = 0;
-  bool count_include_pad = true;
-  double of(const Span& z, const Span& y, const Span& x) const {
-    if (divisor) return double(divisor);
-    if (count_include_pad) return double(z.full * y.full * x.full);
-    return double((z.end - z.begin) * (y.end - y.begin) * (x.end - x.begin));
-  }
-};
-
 /// Elements of a line that are worth a call of a loop over vectors.
 constexpr int64_t kLongRun = 16;
 
@@ -244,6 +185,7 @@ void mean_of_cells(Tensor& input, const Cells& cells, const Mean& mean, Tensor& 
     mean_of_cells(*in, cells, mean, *wide);
     return copy_into(out, *wide);
   }
+  if (kernels::mean_of_channels(input, cells, mean, out)) return;
   const DType compute = compute_of(out.dtype());
   TensorRef x = kernels::dense_in(&input, compute);
   kernels::RowBuffer buffer(out, out.dim(), compute);
@@ -274,6 +216,7 @@ void mean_of_cells(Tensor& input, const Cells& cells, const Mean& mean, Tensor& 
 }
 
 void mean_backward(Tensor& grads, const Cells& cells, const Mean& mean, Tensor& out) {
+  if (kernels::mean_of_channels_backward(grads, cells, mean, out)) return;
   const DType compute = compute_of(out.dtype());
   TensorRef g = kernels::dense_in(&grads, compute);
   kernels::RowBuffer buffer(out, out.dim(), compute);
@@ -313,8 +256,8 @@ std::tuple<TensorRef, TensorRef> adaptive_max_pool(Tensor& input, IntList output
   return {kernels::empty_images(sizes, input.dtype(), input.device(), format),
           kernels::empty_images(sizes, DType::Int64, input.device(), format)};
 }
-TensorRef max_pool_backward(Tensor& grads, Tensor&, IntList input_sizes) {
-  return empty(input_sizes, grads.dtype(), grads.device());
+TensorRef max_pool_backward(Tensor& grads, Tensor& indices, IntList input_sizes) {
+  return kernels::empty_images(input_sizes, grads.dtype(), grads.device(), kernels::format_of(indices));
 }
 TensorRef avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool,
                    std::optional<int64_t> divisor) {
@@ -326,7 +269,7 @@ TensorRef avg_pool(Tensor& input, IntList kernel_size, IntList stride, IntList p
 }
 TensorRef avg_pool_backward(Tensor& grads, IntList input_sizes, IntList, IntList, IntList, bool, bool,
                             std::optional<int64_t>) {
-  return empty(input_sizes, grads.dtype(), grads.device());
+  return kernels::empty_images(input_sizes, grads.dtype(), grads.device(), format_of_images(grads));
 }
 TensorRef adaptive_avg_pool(Tensor& input, IntList output_size) {
   kernels::check_floating(input.dtype(), "adaptive_avg_pool");
@@ -334,7 +277,7 @@ TensorRef adaptive_avg_pool(Tensor& input, IntList output_size) {
                                format_of_images(input));
 }
 TensorRef adaptive_avg_pool_backward(Tensor& grads, IntList input_sizes) {
-  return empty(input_sizes, grads.dtype(), grads.device());
+  return kernels::empty_images(input_sizes, grads.dtype(), grads.device(), format_of_images(grads));
 }
 
 }  // namespace meta
@@ -351,6 +294,7 @@ void adaptive_max_pool(Tensor& input, IntList, Tensor& out, Tensor& indices) {
 }
 
 void max_pool_backward(Tensor& grads, Tensor& indices, IntList input_sizes, Tensor& out) {
+  if (max_of_channels_backward(grads, indices, out)) return;
   const DType compute = compute_of(out.dtype());
   TensorRef g = dense_in(&grads, compute), at = contiguous(indices);
   RowBuffer buffer(out, out.dim(), compute);

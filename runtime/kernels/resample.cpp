@@ -5,6 +5,7 @@
 
 #include "generated/kernels/nn/resize.h"
 #include "runtime/kernels/isa/dense.h"
+#include "runtime/kernels/layout.h"
 #include "runtime/kernels/move_loops.h"
 #include "runtime/kernels/rows.h"
 #include "runtime/parallel/parallel.h"
@@ -63,15 +64,28 @@ struct Taps {
   }
 };
 
+/// The sizes in the order that a format has in memory, and where `dim` is among them.
+struct Ordered {
+  Dims sizes;
+  int64_t dim;
+  Ordered(IntList from, int64_t d, MemoryFormat format) : sizes(from), dim(d) {
+    if (format == MemoryFormat::Contiguous) return;
+    const int last = sizes.n - 1;  // channels go there
+    std::rotate(sizes.begin() + 1, sizes.begin() + 2, sizes.end());
+    dim = d == 0 ? 0 : d == 1 ? last : d - 1;
+  }
+};
+
 /// f(pointer to the line of `from`, of `to`, taps) for each line; `in` and `out` are the sizes along dim before and
 /// after resampling.
 template <class F>
 void for_lines(std::string_view mode, Tensor& from, Tensor& to, int64_t dim, int64_t in, int64_t out, double scale,
                bool align_corners, F&& f) {
   const DType compute = compute_of(to.dtype());
-  const TensorRef x = kernels::dense_in(&from, compute),
-                  y = to.dtype() == compute ? TensorRef::share(&to) : empty(to.sizes(), compute);
-  const kernels::Slabs lines(to.sizes(), dim);
+  const MemoryFormat format = kernels::format_of(to);
+  const TensorRef x = kernels::dense_images(from, compute, format), y = kernels::place_for(to, compute, format);
+  const Ordered ordered(to.sizes(), dim, format);
+  const kernels::Slabs lines(ordered.sizes, ordered.dim);
   const int64_t x_step = from.sizes()[dim] * lines.inner, y_step = to.sizes()[dim] * lines.inner;
   kernels::visit_compute(compute, "interpolate", [&]<class T>() {
     const Taps<T> taps(mode, in, out, scale, align_corners);
@@ -95,7 +109,7 @@ TensorRef resample(Tensor& input, int64_t dim, int64_t size, std::string_view, d
     fail("interpolate: can't make dim ", dim, " of a tensor of sizes ", input.sizes(), " have size ", size);
   Dims sizes(input.sizes());
   sizes[int(dim)] = size;
-  return empty(sizes, input.dtype(), input.device());
+  return kernels::empty_images(sizes, input.dtype(), input.device(), kernels::format_of(input));
 }
 TensorRef resample_backward(Tensor& grads, IntList input_sizes, int64_t dim, int64_t size, std::string_view,
                             double scale, bool) {
@@ -105,7 +119,7 @@ TensorRef resample_backward(Tensor& grads, IntList input_sizes, int64_t dim, int
     fits = d == dim ? grads.size(d) == size && input_sizes[size_t(d)] > 0 : grads.size(d) == input_sizes[size_t(d)];
   if (!fits)
     fail("interpolate: gradients of sizes ", grads.sizes(), " don't belong to an input of sizes ", input_sizes);
-  return empty(input_sizes, grads.dtype(), grads.device());
+  return kernels::empty_images(input_sizes, grads.dtype(), grads.device(), kernels::format_of(grads));
 }
 
 }  // namespace meta

@@ -67,3 +67,50 @@ def test_largest_halves(module, dtype, last):
     want, at = module.nn.functional.max_pool2d(x.float(), 3, 2, 1, return_indices=True)
     assert got.dtype == x.dtype and module.equal(got.float(), want) and module.equal(places, at)
     assert got.stride() == want.stride()
+
+
+POOLS = {
+    "max": lambda F, x: F.max_pool2d(x, 3, 2, 1, return_indices=True),
+    "max, dilated": lambda F, x: F.max_pool2d(x, 2, 1, 1, dilation=3, ceil_mode=True, return_indices=True),
+    "adaptive max": lambda F, x: F.adaptive_max_pool2d(x, (3, 2), return_indices=True),
+    "avg": lambda F, x: F.avg_pool2d(x, 3, 2, 1),
+    "avg, without padding": lambda F, x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
+    "avg, divisor": lambda F, x: F.avg_pool2d(x, 2, divisor_override=3),
+    "adaptive avg": lambda F, x: F.adaptive_avg_pool2d(x, (3, 2)),
+    "all": lambda F, x: F.adaptive_avg_pool2d(x, 1),
+    "max of volumes": lambda F, x: F.max_pool3d(x.unflatten(2, (3, 3)), 2, return_indices=True),
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+@pytest.mark.parametrize("channels", [2, 5, 16, 75])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("special", [None, np.nan, -np.inf])
+def test_channels_last(module, name, channels, dtype, special):
+    """As of images of whole channels."""
+    values = np.random.default_rng(3).standard_normal((2, channels, 9, 12))
+    if special is not None:
+        values[0, :, ::3], values[1] = special, special
+    results = []
+    for memory_format in (module.contiguous_format, module.channels_last):
+        x = module.tensor(values).to(getattr(module, dtype)).contiguous(memory_format=memory_format).requires_grad_()
+        y = POOLS[name](module.nn.functional, x)
+        y, *places = y if isinstance(y, tuple) else (y,)
+        g = (module.arange(y.numel()).reshape(y.shape) % 5).to(y)
+        results.append((y, *places, *module.autograd.grad(y, x, g)))
+    module.testing.assert_close(*results, equal_nan=True, check_stride=False)
+
+
+def test_gradients_of_pools_are_channels_last(module):
+    for pool in (lambda F, x: F.max_pool2d(x, 2), lambda F, x: F.avg_pool2d(x, 2)):
+        x = module.randn(2, 4, 6, 8).contiguous(memory_format=module.channels_last).requires_grad_()
+        y = pool(module.nn.functional, x)
+        y.backward(module.ones_like(y))
+        assert x.grad.is_contiguous(memory_format=module.channels_last) and not x.grad.is_contiguous()
+
+
+def test_windows_without_elements(module):
+    x = module.full((1, 3, 1, 1), 7.0)
+    for memory_format in (module.contiguous_format, module.channels_last):
+        pooled = module.nn.functional.max_pool2d(x.to(memory_format=memory_format), 2, 1, 1, dilation=2)
+        assert pooled.shape == (1, 3, 1, 1) and (pooled == -float("inf")).all()

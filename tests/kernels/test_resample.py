@@ -73,6 +73,22 @@ def test_derivatives(shape, mode, factor):
     assert gradgradcheck(run, (x,))
 
 
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic", "area"])
+@pytest.mark.parametrize("size", [(7, 13), (8, 10), (3, 2)])
+@pytest.mark.parametrize("channels", [1, 3, 70])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_channels_last(mode, size, channels, dtype):
+    images = values(2, channels, 4, 5).to(getattr(vivace, dtype))
+    results = []
+    for memory_format in (vivace.contiguous_format, vivace.channels_last):
+        x = images.clone(memory_format=memory_format)
+        y = interpolate(x.requires_grad_(), size, mode=mode)
+        assert y.is_contiguous(memory_format=memory_format)
+        y.backward((vivace.arange(y.numel()).reshape(y.shape) % 5).to(y))
+        results.append((y, x.grad))
+    vivace.testing.assert_close(*results, check_stride=False)
+
+
 def test_layout_and_meta():
     x = values(2, 3, 4, 5, dtype=vivace.float32).contiguous(memory_format=vivace.channels_last)
     assert interpolate(x, 7).is_contiguous(memory_format=vivace.channels_last)

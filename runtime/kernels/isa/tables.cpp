@@ -6,6 +6,7 @@
 #include "runtime/kernels/isa/fft.h"
 #include "runtime/kernels/isa/integer.h"
 #include "runtime/kernels/isa/loss.h"
+#include "runtime/kernels/isa/pool.h"
 #include "runtime/kernels/isa/recurrent.h"
 #include "runtime/kernels/isa/sampling.h"
 #include "runtime/simd/isa.h"
@@ -49,6 +50,7 @@ VIVACE_TABLE(DistanceLoops, distance, distance_loops)
 VIVACE_TABLE(FftLoops, fft, fft_loops)
 VIVACE_TABLE_OF(IntegerLoops, integer, integer_loops, int32_t, int64_t)
 VIVACE_TABLE(LossLoops, loss, loss_loops)
+VIVACE_TABLE(PoolLoops, pool, pool_loops)
 VIVACE_TABLE(RecurrentLoops, recurrent, recurrent_loops)
 VIVACE_TABLE(SamplingLoops, sampling, sampling_loops)
 

@@ -106,7 +106,7 @@ def interpolate(
             result = vivace._resample(result, dim, wanted, _ALONG.get(mode, mode), scale, bool(align_corners))
         if pixels:
             result = (result + 0.5).floor().clamp(0, 255)
-    if not input.is_contiguous():
+    if antialias and not input.is_contiguous():
         for channels_last in (vivace.channels_last, vivace.channels_last_3d):
             if input.is_contiguous(memory_format=channels_last):
                 result = result.contiguous(memory_format=channels_last)
