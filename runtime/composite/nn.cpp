@@ -71,6 +71,7 @@ TensorRef group_norm_torch(Tensor& input, int64_t num_groups, Tensor* weight, Te
 
 TensorRef batch_norm(Tensor& input, Tensor* running_mean, Tensor* running_var, Tensor* weight, Tensor* bias,
                      bool training, double momentum, double eps) {
+  if (eps < 0) fail_value("batch_norm eps must be non-negative, but got ", eps);
   if (training) return ops::batch_norm_train(input, weight, bias, running_mean, running_var, momentum, eps);
   if (!running_mean || !running_var)
     fail("batch_norm: Expected running_mean and running_var to be defined when training=False");

@@ -117,8 +117,8 @@ TensorRef put(Tensor& self, Tensor& index, Tensor& source, bool) {
     fail("put_(): self and source expected to have the same dtype, but got self.dtype = ", self.dtype(),
          " and source.dtype = ", source.dtype());
   if (index.numel() != source.numel())
-    fail("put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
-         source.numel(), ", index.numel() = ", index.numel());
+    fail_index("put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
+               source.numel(), ", index.numel() = ", index.numel());
   if (self.numel() == 0 && index.numel() != 0) fail_index("put_(): Tried to put elements into an empty tensor");
   return empty_like(self);
 }

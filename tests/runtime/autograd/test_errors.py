@@ -201,6 +201,13 @@ def test_out_with_arguments_that_require_grad() -> None:
     assert torch.argmax(x, out=torch.empty((), dtype=torch.int64)).item() == 0
 
 
+def test_types_of_refusals() -> None:
+    with pytest.raises(ValueError, match="eps must be non-negative"):
+        torch.nn.functional.batch_norm(torch.ones(2, 3), torch.ones(3), torch.ones(3), eps=-1.0)
+    with pytest.raises(IndexError, match="same number of elements"):
+        torch.ones(3).put_(torch.tensor([1, 2]), torch.ones(1))
+
+
 @pytest.mark.parametrize("loss", ["nll_loss", "cross_entropy"])
 def test_class_weights_get_no_gradient(loss: str) -> None:
     scores, weight = torch.ones(3, 5, requires_grad=True), torch.ones(5, requires_grad=True)
