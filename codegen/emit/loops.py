@@ -34,7 +34,7 @@ def emit(loops: Iterable[Loop]) -> dict[str, str]:
         for i in range(0, len(group), LOOPS_PER_FILE):
             part = f"{module}_{sets}_{i // LOOPS_PER_FILE}"
             chunk = group[i : i + LOOPS_PER_FILE]
-            suffix = {"all": ".isa.cpp", "int": ".isa2.cpp", "base": ".cpp"}[sets]
+            suffix = {"all": ".isa.cpp", "complex": ".isa2.cpp", "base": ".cpp"}[sets]
             files[f"loops/{part}{suffix}"] = _file(part, sets, chunk)
             parts.append((part, sets, chunk))
     files["loop_table.cpp"] = _table(parts, size)
@@ -46,11 +46,11 @@ def _module(where: Where) -> str:
 
 
 def _sets(loop: Loop) -> str:
-    """Which instruction sets it is compiled for: floating loops for all, integer and complex ones not for AVX-512."""
+    """Which instruction sets it is compiled for: complex loops not for AVX-512, from which they gain nothing."""
     ops = {n.op for n in ex.nodes(loop.body)}
     if "scalar" in ops or loop.type == "u64":
         return "base"
-    return "all" if loop.type in p.FLOATING else "int"
+    return "complex" if loop.type in p.COMPLEX else "all"
 
 
 def _file(part: str, sets: str, loops: list[Loop]) -> str:
@@ -65,8 +65,8 @@ def _file(part: str, sets: str, loops: list[Loop]) -> str:
 
 
 def _table(parts: list[tuple[str, str, list[Loop]]], size: int) -> str:
-    declared = {"all": ("baseline", "avx2", "avx512"), "int": ("baseline", "avx2"), "base": ("baseline",)}
-    pick = {"all": "VIVACE_PICK", "int": "VIVACE_PICK2", "base": "VIVACE_PICK1"}
+    declared = {"all": ("baseline", "avx2", "avx512"), "complex": ("baseline", "avx2"), "base": ("baseline",)}
+    pick = {"all": "VIVACE_PICK", "complex": "VIVACE_PICK2", "base": "VIVACE_PICK1"}
     declarations = []
     for isa in ("baseline", "avx2", "avx512"):
         names = [f"extern const Loop {part}[];" for part, sets, _ in parts if isa in declared[sets]]
