@@ -9,6 +9,9 @@ namespace vivace {
 
 using Convert = void (*)(char* to, const char* from, int64_t n);
 
+/// Bytes behind its end that MoveLoops::spread may write.
+inline constexpr int64_t kSpreadSlack = 64;
+
 /// Rows and columns of MoveLoops::plain.
 enum PlainType : int { kPlainFloat, kPlainDouble, kPlainInt32, kPlainInt64, kPlainUInt8, kPlainTypes };
 
@@ -18,6 +21,8 @@ struct MoveLoops {
   Convert to_bool[kPlainTypes];                            // [from]
   /// Repeats an element of 1, 2, 4, 8 or 16 bytes over nbytes.
   void (*fill)(char* to, const char* element, int64_t size, int64_t nbytes);
+  /// Repeats each of `count` such elements n times.
+  void (*spread)(char* to, const char* elements, int64_t size, int64_t count, int64_t n);
   /// to[i] = from[-i] for n elements of so many bytes.
   void (*reverse1)(char* to, const char* from, int64_t n);
   void (*reverse4)(char* to, const char* from, int64_t n);

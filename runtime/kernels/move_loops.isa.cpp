@@ -93,33 +93,51 @@ void convert(char* to, const char* from, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = converted<To>(in[i]);
 }
 
-void fill(char* to, const char* element, int64_t size, int64_t nbytes) {
+/// The vector of so many copies of an element as fit.
+template <class T>
+VIVACE_INLINE u8 repeated(const char* element) {
+  T word;
+  __builtin_memcpy(&word, element, sizeof word);
+  typedef T words __attribute__((vector_size(kVectorBytes)));
+  return u8(words{} + word);
+}
+VIVACE_INLINE u8 repeated16(const char* element) {
   u8 pattern;
-  const auto repeat = [&](auto word) {
-    __builtin_memcpy(&word, element, sizeof word);
-    typedef decltype(word) words __attribute__((vector_size(kVectorBytes)));
-    pattern = u8(words{} + word);
-  };
-  switch (size) {
-    case 1:
-      repeat(uint8_t());
-      break;
-    case 2:
-      repeat(uint16_t());
-      break;
-    case 4:
-      repeat(uint32_t());
-      break;
-    case 8:
-      repeat(uint64_t());
-      break;
-    default:
-      for (int64_t i = 0; i < kVectorBytes; i += size)
-        __builtin_memcpy(reinterpret_cast<char*>(&pattern) + i, element, uint64_t(size));
-  }
+  for (int i = 0; i < kVectorBytes; i += 16) __builtin_memcpy(reinterpret_cast<char*>(&pattern) + i, element, 16);
+  return pattern;
+}
+
+void fill(char* to, const char* element, int64_t size, int64_t nbytes) {
+  const u8 pattern = size == 1   ? repeated<uint8_t>(element)
+                     : size == 2 ? repeated<uint16_t>(element)
+                     : size == 4 ? repeated<uint32_t>(element)
+                     : size == 8 ? repeated<uint64_t>(element)
+                                 : repeated16(element);
   int64_t i = 0;
   for (; i + kVectorBytes <= nbytes; i += kVectorBytes) store_full(to + i, pattern);
   if (i < nbytes) store_bytes(to + i, pattern, nbytes - i);
+}
+
+static_assert(kVectorBytes <= kSpreadSlack);
+void spread(char* to, const char* elements, int64_t size, int64_t count, int64_t n) {
+  const auto rows = [&](auto pattern) {
+    for (int64_t r = 0; r < count; ++r, to += n * size) {  // the end of a row is written over by the next
+      const u8 v = pattern(elements + r * size);
+      for (int64_t i = 0; i < n * size; i += kVectorBytes) store_full(to + i, v);
+    }
+  };
+  switch (size) {
+    case 1:
+      return rows(repeated<uint8_t>);
+    case 2:
+      return rows(repeated<uint16_t>);
+    case 4:
+      return rows(repeated<uint32_t>);
+    case 8:
+      return rows(repeated<uint64_t>);
+    default:
+      return rows(repeated16);
+  }
 }
 
 template <class T>
@@ -233,6 +251,7 @@ const MoveLoops move_loops = {
     {convert<bool, float>, convert<bool, double>, convert<bool, int32_t>, convert<bool, int64_t>,
      convert<bool, uint8_t>},
     fill,
+    spread,
     reverse_bytes,
     reverse<int32_t>,
     reverse<int64_t>,

@@ -12,9 +12,12 @@ namespace vivace {
 namespace {
 
 constexpr int64_t kBlockBytes = 8192;  // of one buffer: those of a binary loop fit 32 KiB
-constexpr int64_t kShortRun = 64;      // rows shorter than this are gathered together,
-constexpr int64_t kMediumRun = 512;    // and those whose operands need a buffer anyway
-constexpr int64_t kGrain = 32768;      // elements that are worth a thread
+constexpr int64_t kBufferBytes = kBlockBytes + kSpreadSlack;
+constexpr int64_t kRepeatedBytes = 1024;  // of a long row of one element, which a row's blocks share
+constexpr int64_t kShortRun = 64;         // rows shorter than this go to the loop together,
+constexpr int64_t kRepeatedRun = 256;     // and those next to operands that repeat elements or rows,
+constexpr int64_t kMediumRun = 512;       // and those whose operands need a buffer anyway
+constexpr int64_t kGrain = 32768;         // elements that are worth a thread
 
 template <class T>
 void gather_run(char* to, const char* from, int64_t stride, int64_t n) {
@@ -34,39 +37,85 @@ void scatter_run(char* to, const char* from, int64_t stride, int64_t n) {
   for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = in[i];
 }
 
+/// How one operand lies.
+enum class Layout {
+  Line,          // element i of the whole is at data + i * size
+  Rows,          // each row is a line
+  Strided,       // none of these
+  Constant,      // one element
+  RepeatedItem,  // one element for each row
+  RepeatedRow,   // one row, a line or not
+};
+
 /// How one operand reaches the loop.
 struct Route {
   int64_t size, loop_size;  // of an element in memory and in the loop
-  bool line;                // element i of the whole is at data + i * size
-  bool constant;            // one element
+  Layout layout;
   bool converts;
-  char* buffer;  // in the loop's type
+};
+
+/// What all threads do.
+struct Plan {
+  const Blocks& blocks;
+  Route routes[kMaxOperands + 1];
+  int64_t block = kBlockBytes;  // elements that the loop gets at once, at most
+  bool joins_rows;              // a block is of whole rows, one operand after another in one line; else of one row
+  bool direct = true;           // nothing needs a buffer: blocks may be as long as a row
+
+  explicit Plan(const Blocks& b) : blocks(b) {
+    int64_t widest = 1;
+    bool gathers = false, repeats_items = false, repeats_rows = false, lines = true;
+    for (int k = 0; k < b.noperands; ++k) {
+      const BlockOperand& o = b.operands[k];
+      Route& r = routes[k];
+      r.size = int64_t(item_size(o.dtype));
+      r.loop_size = int64_t(item_size(o.loop_dtype));
+      r.converts = o.dtype != o.loop_dtype;
+      r.layout = layout(k);
+      widest = std::max({widest, r.size, r.loop_size});
+      const bool row_line = b.ndim > 0 && o.strides[0] == r.size;
+      direct = direct && !r.converts && row_line;
+      repeats_items = repeats_items || r.layout == Layout::RepeatedItem;
+      repeats_rows = repeats_rows || r.layout == Layout::RepeatedRow;
+      lines = lines && r.layout != Layout::Rows;
+      gathers = gathers || r.converts || r.layout == Layout::Strided || (r.layout == Layout::RepeatedRow && !row_line);
+    }
+    block = kBlockBytes / widest;
+    const int64_t short_run = gathers                                    ? kMediumRun
+                              : (repeats_items || repeats_rows) && lines ? kRepeatedRun
+                                                                         : kShortRun;
+    joins_rows = b.ndim > 1 && b.sizes[0] < short_run;
+    if (joins_rows)
+      block -= block % b.sizes[0];
+    else if (repeats_items && !gathers)
+      block = kRepeatedBytes / widest;
+  }
+
+  /// Elements that no thread shares with another.
+  int64_t unit() const { return joins_rows ? blocks.sizes[0] : 1; }
+
+ private:
+  Layout layout(int k) const {
+    const BlockOperand& o = blocks.operands[k];
+    bool line = true, one_row = true;
+    int64_t step = routes[k].size;
+    for (int d = 0; d < blocks.ndim; step *= blocks.sizes[d++]) {
+      line = line && o.strides[d] == step;
+      one_row = one_row && (d == 0 || o.strides[d] == 0);
+    }
+    const bool one_item = blocks.ndim == 0 || o.strides[0] == 0;
+    if (k > 0 && one_item) return one_row ? Layout::Constant : Layout::RepeatedItem;
+    if (line) return Layout::Line;
+    if (k > 0 && one_row && blocks.ndim > 1) return Layout::RepeatedRow;
+    return o.strides[0] == routes[k].size ? Layout::Rows : Layout::Strided;
+  }
 };
 
 /// One thread's share of a Blocks.
 class Walk {
  public:
-  Walk(const Blocks& blocks, int64_t begin, int64_t end, char* memory) : b_(blocks), at_(begin), end_(end) {
-    // Three buffers for each operand: values as they lie in memory, and converted.
-    int64_t widest = 1;
-    for (int k = 0; k < b_.noperands; ++k) {
-      Route& r = routes_[k];
-      const BlockOperand& o = b_.operands[k];
-      r.size = int64_t(item_size(o.dtype));
-      r.loop_size = int64_t(item_size(o.loop_dtype));
-      r.converts = o.dtype != o.loop_dtype;
-      r.line = true;
-      r.constant = k > 0;
-      for (int64_t d = 0, step = r.size; d < b_.ndim; step *= b_.sizes[d++]) {
-        r.line = r.line && o.strides[d] == step;
-        r.constant = r.constant && o.strides[d] == 0;
-      }
-      r.buffer = memory + (k + 1) * kBlockBytes;
-      widest = std::max({widest, r.size, r.loop_size});
-    }
-    raw_ = memory;
-    block_ = kBlockBytes / widest;
-    gathers_rows_ = b_.ndim > 1 && b_.sizes[0] < (needs_buffers() ? kMediumRun : kShortRun);
+  Walk(const Plan& plan, int64_t begin, int64_t end, char* memory)
+      : plan_(plan), b_(plan.blocks), raw_(memory), at_(begin), end_(end) {
     int64_t rest = begin;
     for (int d = 0; d < b_.ndim; ++d) {
       index_[d] = rest % b_.sizes[d];
@@ -76,16 +125,15 @@ class Walk {
 
   void run() {
     if (at_ >= end_) return;
-    fill_constants(std::min(block_, end_ - at_));
     char* p[kMaxOperands + 1];
-    while (at_ < end_) {
-      int64_t n = std::min(block_, end_ - at_);
-      if (!gathers_rows_ && b_.ndim > 0) n = std::min(direct() ? end_ - at_ : n, b_.sizes[0] - index_[0]);
-      for (int k = 1; k < b_.noperands; ++k) p[k] = input(k, n);
-      const BlockOperand& out = b_.operands[0];
-      const Route& r = routes_[0];
-      const bool in_place = !r.converts && (r.line || (!gathers_rows_ && out.strides[0] == r.size));
-      p[0] = in_place ? address(0) : r.buffer;
+    for (bool first = true; at_ < end_; first = false) {
+      int64_t n = end_ - at_;
+      if (!plan_.direct || plan_.joins_rows) n = std::min(n, plan_.block);
+      if (!plan_.joins_rows && b_.ndim > 0) n = std::min(n, b_.sizes[0] - index_[0]);
+      // A row's first block is its longest: what it repeats serves the others.
+      for (int k = 1; k < b_.noperands; ++k) p[k] = input(k, n, first);
+      const bool in_place = !plan_.routes[0].converts && straight(0);
+      p[0] = in_place ? address(0) : buffer(0);
       b_.loop(p, n, b_.params);
       if (!in_place) scatter(n);
       advance(n);
@@ -93,21 +141,7 @@ class Walk {
   }
 
  private:
-  /// Whether rows go through buffers, other than those that lie in one line.
-  bool needs_buffers() const {
-    for (int k = 0; k < b_.noperands; ++k) {
-      const Route& r = routes_[k];
-      if (r.converts || (!r.line && !r.constant && b_.operands[k].strides[0] != r.size)) return true;
-    }
-    return false;
-  }
-
-  /// Whether nothing needs a buffer: then blocks may be as long as a row.
-  bool direct() const {
-    for (int k = 0; k < b_.noperands; ++k)
-      if (routes_[k].converts || routes_[k].constant || b_.operands[k].strides[0] != routes_[k].size) return false;
-    return true;
-  }
+  char* buffer(int k) const { return raw_ + (k + 1) * kBufferBytes; }
 
   char* address(int k) const {
     char* p = b_.operands[k].data;
@@ -115,74 +149,129 @@ class Walk {
     return p;
   }
 
-  void fill_constants(int64_t n) {
-    for (int k = 1; k < b_.noperands; ++k) {
-      const Route& r = routes_[k];
-      if (!r.constant) continue;
-      const BlockOperand& o = b_.operands[k];
-      alignas(16) char one[16];
-      if (r.converts)
-        kernels::convert_block(o.loop_dtype, one, o.dtype, o.data, 1);
-      else
-        std::memcpy(one, o.data, size_t(r.size));
-      visit_bits(o.loop_dtype, [&]<class T>() { gather_run<T>(r.buffer, one, 0, n); });
+  /// Whether a block of operand k is one line of its memory.
+  bool straight(int k) const {
+    switch (plan_.routes[k].layout) {
+      case Layout::Line:
+        return true;
+      case Layout::Rows:
+        return !plan_.joins_rows;
+      case Layout::RepeatedRow:
+        return !plan_.joins_rows && b_.operands[k].strides[0] == plan_.routes[k].size;
+      default:
+        return false;
     }
   }
 
   /// The next n elements of operand k, contiguous, in the loop's type.
-  char* input(int k, int64_t n) {
-    const Route& r = routes_[k];
+  char* input(int k, int64_t n, bool first) {
+    const Route& r = plan_.routes[k];
+    switch (r.layout) {
+      case Layout::Constant:
+        if (first) repeat_item(k, std::min(plan_.block, end_ - at_));
+        return buffer(k);
+      case Layout::RepeatedItem:
+        if (plan_.joins_rows)
+          spread_items(k, n / b_.sizes[0]);
+        else if (first || index_[0] == 0)
+          repeat_item(k, n);
+        return buffer(k);
+      case Layout::RepeatedRow:
+        if (!plan_.joins_rows) break;
+        if (first) repeat_row(k, n);
+        return buffer(k);
+      default:
+        break;
+    }
+    if (straight(k) && !r.converts) return address(k);
+    collect(k, n);
+    return buffer(k);
+  }
+
+  /// Puts n elements into operand k's buffer, in the loop's type.
+  void collect(int k, int64_t n) {
+    const Route& r = plan_.routes[k];
     const BlockOperand& o = b_.operands[k];
-    if (r.constant) return r.buffer;
-    const bool straight = r.line || (!gathers_rows_ && o.strides[0] == r.size);
-    if (straight && !r.converts) return address(k);
     const char* source = address(k);
-    if (!straight) {
-      char* to = r.converts ? raw_ : r.buffer;
-      visit_bits(o.dtype, [&]<class T>() {
-        rows(k, n, [&](char* p, int64_t done, int64_t count) {
-          gather_run<T>(to + done * int64_t(sizeof(T)), p, o.strides[0], count);
-        });
-      });
+    if (!straight(k)) {
+      char* to = r.converts ? raw_ : buffer(k);
+      gather(k, 0, n, to);
       source = to;
     }
-    if (r.converts) kernels::convert_block(o.loop_dtype, r.buffer, o.dtype, source, n);
-    return r.buffer;
+    if (r.converts) kernels::convert_block(o.loop_dtype, buffer(k), o.dtype, source, n);
+  }
+
+  void repeat_item(int k, int64_t n) {
+    const Route& r = plan_.routes[k];
+    const BlockOperand& o = b_.operands[k];
+    const char* item = address(k);
+    alignas(16) char one[16];
+    if (r.converts) {
+      kernels::convert_block(o.loop_dtype, one, o.dtype, item, 1);
+      item = one;
+    }
+    move_loops().fill(buffer(k), item, r.loop_size, n * r.loop_size);
+  }
+
+  void repeat_row(int k, int64_t n) {
+    const int64_t row = b_.sizes[0] * plan_.routes[k].loop_size, all = n * plan_.routes[k].loop_size;
+    collect(k, b_.sizes[0]);
+    for (int64_t done = row; done < all; done += std::min(done, all - done))
+      std::memcpy(buffer(k) + done, buffer(k), size_t(std::min(done, all - done)));
+  }
+
+  void spread_items(int k, int64_t nrows) {
+    const Route& r = plan_.routes[k];
+    const BlockOperand& o = b_.operands[k];
+    alignas(64) char items[kBlockBytes];
+    gather(k, 1, nrows, r.converts ? raw_ : items);
+    if (r.converts) kernels::convert_block(o.loop_dtype, items, o.dtype, raw_, nrows);
+    move_loops().spread(buffer(k), items, r.loop_size, nrows, b_.sizes[0]);
   }
 
   void scatter(int64_t n) {
-    const Route& r = routes_[0];
+    const Route& r = plan_.routes[0];
     const BlockOperand& o = b_.operands[0];
-    const bool straight = r.line || (!gathers_rows_ && o.strides[0] == r.size);
-    const char* source = r.buffer;
+    const char* source = buffer(0);
     if (r.converts) {
-      char* to = straight ? address(0) : raw_;
-      kernels::convert_block(o.dtype, to, o.loop_dtype, r.buffer, n);
+      char* to = straight(0) ? address(0) : raw_;
+      kernels::convert_block(o.dtype, to, o.loop_dtype, source, n);
       source = to;
     }
-    if (straight) return;
+    if (straight(0)) return;
     visit_bits(o.dtype, [&]<class T>() {
-      rows(0, n, [&](char* p, int64_t done, int64_t count) {
+      pieces(0, 0, n, [&](char* p, int64_t done, int64_t count) {
         scatter_run<T>(p, source + done * int64_t(sizeof(T)), o.strides[0], count);
       });
     });
   }
 
-  /// Calls f(address, elements before, elements) for the pieces of rows that the next n elements are.
+  /// The next n elements along dim `inner` and those outside of it.
+  void gather(int k, int inner, int64_t n, char* to) const {
+    const BlockOperand& o = b_.operands[k];
+    visit_bits(o.dtype, [&]<class T>() {
+      pieces(k, inner, n, [&](char* p, int64_t done, int64_t count) {
+        gather_run<T>(to + done * int64_t(sizeof(T)), p, o.strides[inner], count);
+      });
+    });
+  }
+
+  /// Calls f(address, elements before, elements) for the pieces of dim `inner` that the next n elements along it and
+  /// the dims outside of it are.
   template <class F>
-  void rows(int k, int64_t n, F&& f) const {
+  void pieces(int k, int inner, int64_t n, F&& f) const {
     const int64_t* strides = b_.operands[k].strides;
     char* p = address(k);
     int64_t index[kMaxDims];
     std::copy_n(index_, b_.ndim, index);
     for (int64_t done = 0;;) {
-      const int64_t count = std::min(n - done, b_.sizes[0] - index[0]);
+      const int64_t count = std::min(n - done, b_.sizes[inner] - index[inner]);
       f(p, done, count);
       done += count;
       if (done == n) return;
-      p -= index[0] * strides[0];
-      index[0] = 0;
-      for (int d = 1; d < b_.ndim; ++d) {
+      p -= index[inner] * strides[inner];
+      index[inner] = 0;
+      for (int d = inner + 1; d < b_.ndim; ++d) {
         p += strides[d];
         if (++index[d] < b_.sizes[d]) break;
         p -= strides[d] * b_.sizes[d];
@@ -193,18 +282,18 @@ class Walk {
 
   void advance(int64_t n) {
     at_ += n;
-    for (int d = 0; d < b_.ndim && n > 0; ++d) {
+    for (int d = 0; d < b_.ndim; ++d) {
       index_[d] += n;
-      n = index_[d] / b_.sizes[d];
+      if (index_[d] < b_.sizes[d]) return;
+      n = index_[d] == b_.sizes[d] ? 1 : index_[d] / b_.sizes[d];
       index_[d] -= n * b_.sizes[d];
     }
   }
 
+  const Plan& plan_;
   const Blocks& b_;
-  Route routes_[kMaxOperands + 1];
-  char* raw_;
-  int64_t at_, end_, block_;
-  bool gathers_rows_;
+  char* raw_;  // values as they lie in memory; a buffer of the loop's type for each operand follows
+  int64_t at_, end_;
   int64_t index_[kMaxDims];
 };
 
@@ -256,9 +345,11 @@ void Blocks::coalesce() {
 void Blocks::run() {
   int64_t numel = 1;
   for (int d = 0; d < ndim; ++d) numel *= sizes[d];
-  parallel_for(0, numel, kGrain, [&](int64_t begin, int64_t end) {
-    alignas(64) char memory[(kMaxOperands + 2) * kBlockBytes];
-    Walk(*this, begin, end, memory).run();
+  const Plan plan(*this);
+  const int64_t unit = plan.unit();
+  parallel_for(0, numel / unit, std::max<int64_t>(kGrain / unit, 1), [&](int64_t begin, int64_t end) {
+    alignas(64) char memory[(kMaxOperands + 2) * kBufferBytes];
+    Walk(plan, begin * unit, end * unit, memory).run();
   });
 }
 
