@@ -20,6 +20,10 @@ INFIX = {
     "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
 }  # fmt: skip
 LOOPS_PER_FILE = 24
+ITEM_SIZE = 3
+"""Bodies of two operands and up to this many operations get copies whose first or second operand is one element."""
+ITEM_TYPES = ("f32", "f64", "i32", "i64")
+PER_LANE = frozenset({"in_double", "scalar", "rare", "idiv", "irem"})
 
 
 def emit(loops: Iterable[Loop]) -> dict[str, str]:
@@ -53,14 +57,27 @@ def _sets(loop: Loop) -> str:
     return "complex" if loop.type in p.COMPLEX else "all"
 
 
+def _takes_items(loop: Loop) -> bool:
+    operations = [n for n in ex.nodes(loop.body) if n.op not in ("param", "const")]
+    if loop.type not in ITEM_TYPES or loop.masked or len(operations) > ITEM_SIZE:
+        return False
+    used = {n.args[0] for n in ex.nodes(loop.body) if n.op == "param"}
+    return loop.operands == 2 and {"x0", "x1"} <= used and all(n.op not in PER_LANE for n in operations)
+
+
 def _file(part: str, sets: str, loops: list[Loop]) -> str:
+    item_loops = [loop for loop in loops if _takes_items(loop)]
+    names = [f"{{{loop.name}_item0, {loop.name}_item1}}" for loop in item_loops]
+    tables = [f"extern const Loop {part}[];", f"const Loop {part}[] = {{{', '.join(loop.name for loop in loops)}}};"]
+    if item_loops:
+        tables += [f"extern const Loop {part}_items[][2];", f"const Loop {part}_items[][2] = {{{', '.join(names)}}};"]
     return render(
         "loops.cpp.in",
         source=f"catalogue/pointwise/{part.rsplit('_', 2)[0]}.py",
         defines="#define VIVACE_ISA baseline\n" if sets == "base" else "",
-        loops=[write_loop(loop) for loop in loops],
-        name=part,
-        names=", ".join(loop.name for loop in loops),
+        loops=[write_loop(loop) for loop in loops]
+        + [write_loop(loop, item) for loop in item_loops for item in range(loop.operands)],
+        tables=tables,
     )
 
 
@@ -70,19 +87,29 @@ def _table(parts: list[tuple[str, str, list[Loop]]], size: int) -> str:
     declarations = []
     for isa in ("baseline", "avx2", "avx512"):
         names = [f"extern const Loop {part}[];" for part, sets, _ in parts if isa in declared[sets]]
+        names += [
+            f"extern const Loop {part}_items[][2];"
+            for part, sets, chunk in parts
+            if isa in declared[sets] and any(_takes_items(loop) for loop in chunk)
+        ]
         block = [f"namespace {isa} {{", *names, f"}}  // namespace {isa}"]
         declarations += block if isa == "baseline" else ["#ifdef __x86_64__", *block, "#endif"]
     fill = []
     for part, sets, chunk in parts:
         fill.append(f"  static const uint16_t {part}_at[] = {{{', '.join(str(loop.index) for loop in chunk)}}};")
         fill.append(f"  put({pick[sets]}({part}), {part}_at, {len(chunk)});")
+        if at := [str(loop.index) for loop in chunk if _takes_items(loop)]:
+            fill.append(f"  static const uint16_t {part}_items_at[] = {{{', '.join(at)}}};")
+            fill.append(f"  put({pick[sets]}({part}_items), {part}_items_at, {len(at)});")
     return render("loop_table.cpp.in", declarations=declarations, size=str(size), fill=fill)
 
 
 # ---- one loop
 
 
-def write_loop(loop: Loop) -> str:
+def write_loop(loop: Loop, item: int | None = None) -> str:
+    """`item`: the operand that is one element."""
+    name = loop.name if item is None else f"{loop.name}_item{item}"
     type, body, operands, masked = loop.type, loop.body, loop.operands, loop.masked
     part = p.COMPLEX.get(type, type)
     element = ELEMENT[part]
@@ -93,11 +120,15 @@ def write_loop(loop: Loop) -> str:
     reads = any(u.startswith("q") for u in used)
     lines = [
         f"// {loop.where.mark}",
-        f"void {loop.name}(char* const* p, int64_t n, const Scalar*{' q' if reads else ''}) {{",
+        f"void {name}(char* const* p, int64_t n, const Scalar*{' q' if reads else ''}) {{",
     ]
     lines.append(f"  auto* out = reinterpret_cast<{out_element}*>(p[0]);")
     for i in range(operands):
         if not used & {f"x{i}", f"x{i}_re", f"x{i}_im"}:
+            continue
+        if i == item:
+            lines.append(f"  {element} item;\n  __builtin_memcpy(&item, p[{i + 1}], sizeof item);")
+            lines.append(f"  const {type} x{i} = splat<{element}>(item);")
             continue
         source = "uint8_t" if i in masked or type == "m8" else element
         lines.append(f"  const auto* in{i} = reinterpret_cast<const {source}*>(p[{i + 1}]);")
@@ -107,6 +138,8 @@ def write_loop(loop: Loop) -> str:
     lines.append(f"  for (int64_t i = 0; i < n; i += lanes<{element}>) {{")
     lines.append("    const int64_t left = n - i;")
     for i in range(operands):
+        if i == item:
+            continue
         if f"x{i}" in used:
             lines.append(f"    const {_vector(i, type, masked)} x{i} = {_load(i, type, masked, part)};")
         elif used & {f"x{i}_re", f"x{i}_im"}:

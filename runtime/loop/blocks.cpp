@@ -60,9 +60,11 @@ struct Plan {
   Route routes[kMaxOperands + 1];
   int64_t block = kBlockBytes;  // elements that the loop gets at once, at most
   bool joins_rows;              // a block is of whole rows, one operand after another in one line; else of one row
-  bool direct = true;           // nothing needs a buffer: blocks may be as long as a row
+  Loop loop;
+  int item = 0;  // the operand of which the loop gets an element; 0 is none
+  bool direct;   // nothing needs a buffer: blocks may be as long as a row
 
-  explicit Plan(const Blocks& b) : blocks(b) {
+  explicit Plan(const Blocks& b) : blocks(b), loop(b.loop) {
     int64_t widest = 1;
     bool gathers = false, repeats_items = false, repeats_rows = false, lines = true;
     for (int k = 0; k < b.noperands; ++k) {
@@ -74,20 +76,29 @@ struct Plan {
       r.layout = layout(k);
       widest = std::max({widest, r.size, r.loop_size});
       const bool row_line = b.ndim > 0 && o.strides[0] == r.size;
-      direct = direct && !r.converts && row_line;
       repeats_items = repeats_items || r.layout == Layout::RepeatedItem;
       repeats_rows = repeats_rows || r.layout == Layout::RepeatedRow;
       lines = lines && r.layout != Layout::Rows;
       gathers = gathers || r.converts || r.layout == Layout::Strided || (r.layout == Layout::RepeatedRow && !row_line);
     }
+    const bool item_loops = b.noperands == 3 && b.item_loops[0];
     block = kBlockBytes / widest;
     const int64_t short_run = gathers                                    ? kMediumRun
                               : (repeats_items || repeats_rows) && lines ? kRepeatedRun
                                                                          : kShortRun;
     joins_rows = b.ndim > 1 && b.sizes[0] < short_run;
+    for (int k = 1; k < b.noperands && item_loops && item == 0; ++k) {
+      const Layout at = routes[k].layout;
+      if (at != Layout::Constant && (at != Layout::RepeatedItem || joins_rows)) continue;
+      item = k;
+      loop = b.item_loops[k - 1];
+    }
+    direct = b.ndim > 0 && !joins_rows;
+    for (int k = 0; k < b.noperands; ++k)
+      direct = direct && ((k > 0 && k == item) || (!routes[k].converts && b.operands[k].strides[0] == routes[k].size));
     if (joins_rows)
       block -= block % b.sizes[0];
-    else if (repeats_items && !gathers)
+    else if (repeats_items && !gathers && item == 0)
       block = kRepeatedBytes / widest;
   }
 
@@ -128,13 +139,13 @@ class Walk {
     char* p[kMaxOperands + 1];
     for (bool first = true; at_ < end_; first = false) {
       int64_t n = end_ - at_;
-      if (!plan_.direct || plan_.joins_rows) n = std::min(n, plan_.block);
+      if (!plan_.direct) n = std::min(n, plan_.block);
       if (!plan_.joins_rows && b_.ndim > 0) n = std::min(n, b_.sizes[0] - index_[0]);
       // A row's first block is its longest: what it repeats serves the others.
       for (int k = 1; k < b_.noperands; ++k) p[k] = input(k, n, first);
       const bool in_place = !plan_.routes[0].converts && straight(0);
       p[0] = in_place ? address(0) : buffer(0);
-      b_.loop(p, n, b_.params);
+      plan_.loop(p, n, b_.params);
       if (!in_place) scatter(n);
       advance(n);
     }
@@ -166,6 +177,11 @@ class Walk {
   /// The next n elements of operand k, contiguous, in the loop's type.
   char* input(int k, int64_t n, bool first) {
     const Route& r = plan_.routes[k];
+    if (k == plan_.item) {
+      if (!r.converts) return address(k);
+      if (first || index_[0] == 0) repeat_item(k, 1);
+      return buffer(k);
+    }
     switch (r.layout) {
       case Layout::Constant:
         if (first) repeat_item(k, std::min(plan_.block, end_ - at_));

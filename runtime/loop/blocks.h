@@ -21,6 +21,7 @@ struct Blocks {
   int noperands;  // the output comes first
   BlockOperand operands[kMaxOperands + 1];
   Loop loop;
+  const Loop* item_loops;  // of item_loop_table
   const Scalar* params;
 
   /// Reads dims in the order that suits the operands' memory, and joins those that lie in one line.

@@ -12,5 +12,7 @@ using Loop = void (*)(char* const* p, int64_t n, const Scalar* params);
 
 /// All loops; filled at import for the chosen instruction set.
 extern Loop loop_table[];
+/// The same, of binary loops, with one element in place of the first operand, or the second; null where there is none.
+extern Loop item_loop_table[][2];
 
 }  // namespace vivace

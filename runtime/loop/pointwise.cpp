@@ -132,6 +132,7 @@ void compute(Call& c, Tensor& out) {
   Blocks b;
   b.noperands = c.noperands() + 1;
   b.loop = loop_table[c.row->loop];
+  b.item_loops = item_loop_table[c.row->loop];
   b.params = c.params;
   b.ndim = c.sizes.n;
   alignas(16) char numbers[kMaxOperands][16];
