@@ -90,16 +90,35 @@ TensorRef from_rows(TensorRef rows, const Tensor& input) {
   return out;
 }
 
+/// The score of each row's class, in the type of computation; 0 where it is ignored.
+TensorRef target_scores(Tensor& input, const Problem& p, int64_t ignore_index, DType compute) {
+  const TensorRef moved = kernels::dim_to_end(input, p.class_dim);
+  const IntList sizes = moved->sizes(), strides = moved->strides();
+  const int last = int(sizes.size()) - 1;
+  TensorRef scores = empty({p.rows}, input.dtype());
+  visit_bits(input.dtype(), [&]<class T>() {
+    const T* from = reinterpret_cast<const T*>(moved->raw());
+    T* to = reinterpret_cast<T*>(scores->raw());
+    int64_t index[kMaxDims] = {};
+    for (int64_t i = 0; i < p.rows; ++i) {
+      const int64_t t = p.at(i, ignore_index);
+      to[i] = t < 0 ? T() : from[t * strides[last]];
+      for (int d = last - 1; d >= 0; --d) {
+        from += strides[d];
+        if (++index[d] < sizes[d]) break;
+        from -= index[d] * strides[d];
+        index[d] = 0;
+      }
+    }
+  });
+  return kernels::dense_in(scores.get(), compute);
+}
+
 /// f(row, class or -1, loss of the row, its weight) from rows of scores.
 template <class T, class F>
 void each_row(const Problem& p, const T* x, const kernels::CrossEntropy& o, F&& f) {
   const auto& loops = dense::loops<T>();
   const int64_t n = p.classes;
-  double weight_sum = double(n);
-  if (p.weight && o.label_smoothing > 0) {
-    weight_sum = 0;
-    for (int64_t c = 0; c < n; ++c) weight_sum += p.weight_of<T>(c);
-  }
   constexpr int64_t kBlock = 64;
   T lse[kBlock];
   for (int64_t start = 0; start < p.rows; start += kBlock) {
@@ -115,8 +134,8 @@ void each_row(const Problem& p, const T* x, const kernels::CrossEntropy& o, F&& 
       const double w = p.weight_of<T>(t);
       T loss = T(w) * (lse[i] - row[t]);
       if (o.label_smoothing > 0) {
-        double smooth = 0;
-        for (int64_t c = 0; c < n; ++c) smooth += double(lse[i] - row[c]) * p.weight_of<T>(c);
+        const double smooth = p.weight ? -loops.sum_products(p.weight->data<T>(), row, n, lse[i])
+                                       : double(n) * double(lse[i]) - loops.sum(row, n);
         loss = T((1 - o.label_smoothing) * double(loss) + o.label_smoothing / double(n) * smooth);
       }
       f(start + i, t, loss, w);
@@ -194,10 +213,11 @@ TensorRef cross_entropy_grad(Tensor& g, Tensor& input, Tensor& target, const Cro
       // Weights of all classes: (1 - s) * w at the target, s / n * weight everywhere.
       const double mass = (1 - smoothing) * w + smoothing / double(n) * weight_sum;
       loops.softmax(in, dx, 1, n);
-      loops.scale_shift(dx, dx, n, T(scale * mass), T(0));
+      const double share = scale * smoothing / double(n);
+      loops.scale_shift(dx, dx, n, T(scale * mass), T(p.weight ? 0 : -share));
       dx[t] -= T(scale * (1 - smoothing) * w);
-      if (smoothing > 0)
-        for (int64_t c = 0; c < n; ++c) dx[c] -= T(scale * smoothing / double(n) * p.weight_of<T>(c));
+      if (smoothing > 0 && p.weight)
+        for (int64_t c = 0; c < n; ++c) dx[c] -= T(share * p.weight_of<T>(c));
     }
   });
   return from_rows(std::move(out), input);
@@ -208,7 +228,7 @@ void nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignor
   const Reduction reduce = parse_reduction("nll_loss", reduction, {}, {});
   const DType compute = compute_of(input.dtype());
   const Problem p(input, target, weight, compute);
-  TensorRef x = as_rows(input, p.class_dim, compute);
+  const TensorRef scores = target_scores(input, p, ignore_index, compute);
   RowBuffer buffer(out, out.dim(), compute);
   visit_compute(compute, "nll_loss", [&]<class T>() {
     T* result = buffer.rows().data<T>();
@@ -216,7 +236,7 @@ void nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignor
     for (int64_t i = 0; i < p.rows; ++i) {
       const int64_t t = p.at(i, ignore_index);
       const double w = t < 0 ? 0 : p.weight_of<T>(t);
-      const double loss = t < 0 ? 0 : -w * double(x->data<T>()[i * p.classes + t]);
+      const double loss = t < 0 ? 0 : -w * double(scores->data<T>()[i]);
       if (reduce == Reduction::None) result[i] = T(loss);
       sum += loss;
       weights += w;
@@ -227,18 +247,29 @@ void nll_loss_index(Tensor& input, Tensor& target, Tensor* weight, int64_t ignor
   buffer.finish();
 }
 
-TensorRef nll_slope(IntList input_sizes, DType dtype, Tensor& target, Tensor* weight, int64_t ignore_index,
-                    Reduction reduction) {
-  const DType compute = compute_of(dtype);
-  TensorRef shape = empty(input_sizes, dtype);
+TensorRef nll_grad(Tensor& g, IntList input_sizes, Tensor& target, Tensor* weight, int64_t ignore_index,
+                   Reduction reduction) {
+  const DType compute = compute_of(g.dtype());
+  const TensorRef shape = empty(input_sizes, g.dtype());
   const Problem p(*shape, target, weight, compute);
-  TensorRef out = empty(row_sizes(input_sizes), compute);
-  fill_into(*out, Scalar(0));
+  TensorRef grads = dense_in(&g, compute), slopes = empty({p.rows}, compute),
+            out = empty(row_sizes(input_sizes), g.dtype());
   visit_compute(compute, "nll_loss", [&]<class T>() {
+    const T* dy = grads->data<T>();
     const double total = reduction == Reduction::Mean ? p.total<T>(ignore_index) : 1;
+    for (int64_t i = 0; i < p.rows; ++i) {
+      const int64_t t = p.at(i, ignore_index);
+      const double each = double(reduction == Reduction::None ? dy[i] : *dy);
+      slopes->data<T>()[i] = t < 0 ? T(0) : T(-p.weight_of<T>(t) / total * each);
+    }
+  });
+  fill_into(*out, Scalar(0));
+  slopes = dense_in(slopes.get(), g.dtype());
+  visit_bits(g.dtype(), [&]<class T>() {
+    const T* slope = reinterpret_cast<const T*>(slopes->raw());
+    T* to = reinterpret_cast<T*>(out->raw());
     for (int64_t i = 0; i < p.rows; ++i)
-      if (const int64_t t = p.at(i, ignore_index); t >= 0)
-        out->data<T>()[i * p.classes + t] = T(-p.weight_of<T>(t) / total);
+      if (const int64_t t = p.at(i, ignore_index); t >= 0) to[i * p.classes + t] = slope[i];
   });
   return from_rows(std::move(out), *shape);
 }

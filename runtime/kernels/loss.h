@@ -31,8 +31,8 @@ struct CrossEntropy {
 
 /// Gradient of the logits for class indices, in one pass.
 TensorRef cross_entropy_grad(Tensor& g, Tensor& input, Tensor& target, const CrossEntropy& options);
-/// What the gradient of nll_loss is multiplied with: -weight / total at each target, of input's shape.
-TensorRef nll_slope(IntList input_sizes, DType dtype, Tensor& target, Tensor* weight, int64_t ignore_index,
-                    Reduction reduction);
+/// Gradient of the scores that nll_loss is given.
+TensorRef nll_grad(Tensor& g, IntList input_sizes, Tensor& target, Tensor* weight, int64_t ignore_index,
+                   Reduction reduction);
 
 }  // namespace vivace::kernels

@@ -181,11 +181,9 @@ TensorRef cross_entropy_index_backward_fused(Tensor& g, Tensor& input, Tensor& t
 TensorRef nll_loss_index_backward(Tensor& g, IntList input_sizes, Tensor& target, Tensor* weight, int64_t ignore_index,
                                   std::string_view reduction) {
   const Reduction r = kernels::parse_reduction("nll_loss", reduction, {}, {});
-  const Var out = over_classes(g, input_sizes, r);
-  if (may_fuse() && !g.is_meta())
-    return Var(kernels::nll_slope(input_sizes, g.dtype(), target, weight, ignore_index, r)) * out;
+  if (may_fuse() && !g.is_meta()) return kernels::nll_grad(g, input_sizes, target, weight, ignore_index, r);
   const Targets t(target, class_dim(input_sizes), weight, ignore_index, r, compute_of(g.dtype()));
-  return -t.spread(input_sizes, t.weights) * out;
+  return -t.spread(input_sizes, t.weights) * over_classes(g, input_sizes, r);
 }
 
 // ---- embedding
