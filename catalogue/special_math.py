@@ -6,7 +6,7 @@ import math
 
 from catalogue.math import INF, NAN, by_type, exp, exp_short, is_odd, log, log_short, sin_cos
 from codegen.expr import Expr
-from codegen.primitives import bound, copy_sign, fma, in_double, polynomial, round, scalar, sqrt, where
+from codegen.primitives import bound, constant, copy_sign, fma, in_double, polynomial, rare, round, scalar, sqrt, where
 
 # ---- error functions
 
@@ -69,9 +69,41 @@ ERFC_SCALED = (  # exp(a^2) erfc(a) in t = 1 / (1 + a / 2), 0 <= a <= 10.5
 )  # fmt: skip
 
 
+ERFCX = (  # (1 + 2 a) exp(a^2) erfc(a) in (a - 4) / (a + 4) for a >= 0
+    1.2329951186255526, -0.13962111684056228, 0.015379652102619974, 0.06809705425466839, -0.10103906603631811,
+    0.09373283499911264, -0.06633036581186058, 0.037167515526338006, -0.01619773406293477, 0.005031970069102256,
+    -0.0007577732435942576, -0.0001992571524726518, 0.00015062142608651945, -2.4397731143023292e-05,
+    -1.1221135665965907e-05, 5.70657829924074e-06, 2.9173425573089733e-07, -8.210647933297337e-07,
+    7.771943241086912e-08, 1.0631817593818149e-07, -2.0725802488181963e-08, -1.2338731403798444e-08,
+    3.2323973445082033e-09, 9.297625263709659e-10, -2.764120233734578e-10,
+)  # fmt: skip
+
+
+def _scaled_erfc(a: Expr) -> Expr:
+    """exp(a^2) erfc(a) for a >= 0 in f64."""
+    t = 1 - 8 / (a + 4)
+    return polynomial(t, ERFCX) / (1 + 2 * a)
+
+
+def _exp_of_square(x: Expr, sign: int) -> Expr:
+    """exp(sign x^2) for |x| < 30, without what rounding the square would cost."""
+    square = x * x
+    return exp(sign * square) * (1 + sign * fma(x, x, -square))
+
+
+def erfcx(x: Expr) -> Expr:
+    def body(x: Expr) -> Expr:
+        value = _scaled_erfc(abs(x))
+        return where(x < 0, 2 * _exp_of_square(bound(x, -27.0, 0.0), 1) - value, value)
+
+    return in_double(body, x)
+
+
 def erfc(x: Expr) -> Expr:
     if x.type == "f64":
-        return scalar("erfc", x)
+        a = bound(abs(x), 0.0, 28.0)
+        value = _exp_of_square(a, -1) * _scaled_erfc(a)
+        return where(x < 0, 2 - value, value)
 
     def body(x: Expr) -> Expr:
         a = bound(abs(x), 0.0, 10.5)
@@ -81,27 +113,73 @@ def erfc(x: Expr) -> Expr:
     return in_double(body, x)
 
 
-ERFINV_MIDDLE = (  # erfinv(x) / x in w - 2.5 for w = -log(1 - x^2) <= 5
+ERFINV_NEAR = (  # erfinv(x) / x in w - 2.5 for w = -log(1 - x^2) <= 5
+    1.501409351110792, 0.246640276744167, -0.004177317724383624, -0.0012527079078110321, 0.00021825026434406123,
+    -4.996079598850206e-06, -3.416619596565087e-06, 4.787252185239e-07, 1.3416803755242823e-08,
+    -1.0861168938287872e-08, 9.073036495405582e-10, 1.1960698817209524e-10, -3.110278672226475e-11,
+    9.115660381671943e-13, 5.356343166393055e-13, -7.612669130138496e-14, -2.8811110175240593e-15,
+    1.896729354143592e-15, -1.3661917890666732e-16, -2.6828646429085144e-17, 4.909393921888345e-18,
+    1.700908089393591e-19, -6.890747263782666e-20,
+)  # fmt: skip
+ERFINV_MIDDLE = (  # the same in sqrt(w) - 3.218, w <= 4.2^2
+    3.051722948932262, 1.004903369845879, 0.005746906449476271, -0.004088038854692951, 0.0027766173581613273,
+    -0.0018789764919054834, 0.0010333082701881825, -0.0003584822425660027, 2.118616116663064e-06,
+    8.410751224430039e-05, -5.147146450900563e-05, 1.1003078221925524e-05, 4.729540010360208e-06,
+    -4.6483917310922334e-06, 1.4589073608483915e-06, 1.1913458462239125e-07, -3.1454935362310687e-07,
+    1.3672208119577843e-07, -1.6205858324064056e-08, -1.6026121146926768e-08, 1.1498726365778027e-08,
+    -2.408779730153248e-09, -9.161546919499151e-10, 5.503744806505471e-10, -6.493366444862493e-11,
+)  # fmt: skip
+ERFINV_FAR = (  # and in sqrt(w) - 5.2, w <= 6.2^2
+    5.051959340939588, 1.0102214561847231, -0.0002509707306338949, -0.00016143426653813188, 5.877435174987135e-05,
+    -1.499369739516567e-05, 3.354869633207815e-06, -7.023752830450267e-07, 1.4442824149991173e-07,
+    -3.25473396512839e-08, 1.0123197115374147e-08, -4.377673261678108e-09, 1.970061854012555e-09,
+    -1.1051931677095973e-09, 6.812392718679318e-10, -2.00562008980543e-10,
+)  # fmt: skip
+
+
+def _erfinv_slope(w: Expr) -> tuple[Expr, Expr]:
+    """erfinv(x) / x from w = -log(1 - x^2), and whether w is beyond what the polynomials cover."""
+    s = sqrt(w)
+    far = where(s < 4.2, polynomial(s - 3.218, ERFINV_MIDDLE), polynomial(s - 5.2, ERFINV_FAR))
+    return where(w < 5, polynomial(w - 2.5, ERFINV_NEAR), far), s > 6.2
+
+
+ERFINV_SHORT_NEAR = (  # erfinv(x) / x in w - 2.5 for w = -log(1 - x^2) <= 5
     1.5014093516925022, 0.24664027578566974, -0.004177324636132482, -0.001252704876934327, 0.00021826355739749977,
     -4.9987597378223464e-06, -3.4260121223273702e-06, 4.796988524816265e-07, 1.6457222941682322e-08,
     -1.1023215300262729e-08, 4.3703160384572426e-10, 1.3285912087584386e-10,
 )  # fmt: skip
-ERFINV_END = (  # the same in sqrt(w) - 3, w <= 17
+ERFINV_SHORT_FAR = (  # the same in sqrt(w) - 3, w <= 17
     2.832976799914382, 1.0016752400514972, 0.00944541851297957, -0.007642816037223326, 0.005686343881945802,
     -0.003566665277611393, 0.001480738143579527, -0.00012223899001449155, -0.0002872403499816492,
     0.00016558037802545607, -2.346009880089033e-05, -3.90477808211833e-06,
 )  # fmt: skip
 
 
+def _erfinv_slope_short(w: Expr) -> tuple[Expr, Expr]:
+    """The same for float32."""
+    slope = where(w < 5, polynomial(w - 2.5, ERFINV_SHORT_NEAR), polynomial(sqrt(w) - 3, ERFINV_SHORT_FAR))
+    return slope, w > 17
+
+
 def erfinv(x: Expr) -> Expr:
-    if x.type == "f64":
-        return scalar("erfinv", x)
+    slope_of, log_of = by_type(x, (_erfinv_slope_short, log_short), (_erfinv_slope, log))
 
     def body(x: Expr) -> Expr:
         a = abs(x)
-        w = -log_short((1 - a) * (1 + a))
-        slope = where(w < 5, polynomial(w - 2.5, ERFINV_MIDDLE), polynomial(sqrt(w) - 3, ERFINV_END))
+        slope, _ = slope_of(-log_of((1 - a) * (1 + a)))
         return where(a < 1, x * slope, where(a == 1, copy_sign(x * 0 + INF, x), NAN))
+
+    return in_double(body, x)
+
+
+def ndtri(x: Expr) -> Expr:
+    slope_of, log_of = by_type(x, (_erfinv_slope_short, log_short), (_erfinv_slope, log))
+
+    def body(p: Expr) -> Expr:
+        slope, is_beyond = slope_of(-log_of(4 * p * (1 - p)))
+        value = rare(is_beyond, "ndtri", (p,), math.sqrt(2) * (2 * p - 1) * slope)
+        return where((p >= 0) & (p <= 1), value, NAN)
 
     return in_double(body, x)
 
@@ -109,6 +187,7 @@ def erfinv(x: Expr) -> Expr:
 # ---- the gamma function
 
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)  # in 1 / y^2, over y
+DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)  # in 1 / y^2, over y^2
 HALF_LOG_TWO_PI = 0.9189385332046727
 
 
@@ -133,5 +212,31 @@ def lgamma(x: Expr) -> Expr:
         value = where(left, rest - series, series - rest)
         value = where((x == 1) | (x == 2), 0.0, value)
         return where((abs(x) == INF) | ((x <= 0) & (x == round(x))), INF, value)
+
+    return in_double(body, x)
+
+
+def digamma(x: Expr) -> Expr:
+    """The asymptotic series from 8 on; below by digamma(y + 1) = digamma(y) + 1 / y, left of 0 by reflection."""
+
+    def body(x: Expr) -> Expr:
+        left = x < 0
+        y = where(left, 1 - x, x)
+        # 1 / y + 1 / (y + 1) + ... as one fraction
+        above, below = constant(0.0, y.type), constant(1.0, y.type)
+        for k in range(8):
+            above, below = fma(above, y + k, below), below * (y + k)
+        small = y < 8
+        y = where(small, y + 8, y)
+        rest = where(small, above / below, 0.0)
+        z = 1 / (y * y)
+        value = log(y) - 0.5 / y - z * polynomial(z, DIGAMMA) - rest
+        r = x - round(x)
+        quadrant, sine, cosine = sin_cos(r * math.pi)
+        odd = is_odd(quadrant)
+        cotangent = where(odd, -sine, cosine) / where(odd, cosine, sine)
+        value = where(left, value - where(abs(r) == 0.5, 0.0, math.pi * cotangent), value)
+        value = where(left & (r == 0), NAN, value)
+        return where(x == 0, copy_sign(x * 0 + INF, -x), where(x == INF, x, value))
 
     return in_double(body, x)

@@ -16,7 +16,6 @@ namespace vivace::scalar {
 VIVACE_LIBM1(sin)
 VIVACE_LIBM1(cos)
 VIVACE_LIBM1(tan)
-VIVACE_LIBM1(erfc)
 VIVACE_LIBM2(pow)
 #undef VIVACE_LIBM1
 #undef VIVACE_LIBM2
@@ -93,22 +92,6 @@ double trigamma(double x) {
          z / x * (1.0 / 6 - z * (1.0 / 30 - z * (1.0 / 42 - z * (1.0 / 30 - z * (5.0 / 66 - z * 691.0 / 2730)))));
 }
 float trigamma(float x) { return float(trigamma(double(x))); }
-
-double erfinv(double x) {
-  if (!(std::fabs(x) <= 1)) return kNaN;
-  if (std::fabs(x) == 1) return std::copysign(kInf, x);
-  // Winitzki's estimate, then Halley's steps on erf; close to 1 on erfc, where erf has no digits left.
-  const double l = std::log1p(-x * x), a = 0.147, t = 2 / (kPi * a) + l / 2;
-  double y = std::copysign(std::sqrt(std::sqrt(t * t - l / a) - t), x);
-  for (int i = 0; i < 3; ++i) {
-    const double error =
-        std::fabs(x) < 0.5 ? std::erf(y) - x : (1 - std::fabs(x) - std::erfc(std::fabs(y))) * std::copysign(1.0, x);
-    const double u = error / (2 / std::sqrt(kPi) * std::exp(-y * y));
-    y -= u / (1 + y * u);
-  }
-  return y;
-}
-float erfinv(float x) { return float(erfinv(double(x))); }
 
 uint64_t ipow(uint64_t x, uint64_t y) {
   uint64_t result = 1;

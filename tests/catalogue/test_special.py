@@ -12,7 +12,28 @@ import scipy.special
 import vivace as torch
 
 INF, NAN = math.inf, math.nan
-SIGNED = [0.0, 1e-30, 1e-5, 0.3, 0.9999, 1.0, 1.3, 2.0, 3.7, 8.999, 9.001, 14.2, 29.9, 30.1, 55.0, 300.0]
+SIGNED = [
+    0.0,
+    1e-30,
+    1e-5,
+    0.3,
+    0.9999,
+    1.0,
+    1.3,
+    1.499,
+    1.501,
+    2.0,
+    3.7,
+    5.999,
+    6.001,
+    8.999,
+    9.001,
+    14.2,
+    29.9,
+    30.1,
+    55.0,
+    300.0,
+]
 POSITIVE = [x for x in SIGNED if x > 0]
 BOTH = SIGNED + [-x for x in SIGNED]
 
@@ -22,6 +43,9 @@ def _scaled(function, sign):
 
 
 UNARY = {
+    "erfinv": (mp.erfinv, [-0.7, 1e-300, 1e-5, 0.3, 0.9, 0.99, 0.997, 0.9999999, 0.99999999, 1 - 2.0**-53], 1e-14),
+    "erfc": (mp.erfc, [x for x in BOTH if x < 26], 1e-14),
+    "digamma": (mp.digamma, [*POSITIVE, -0.5, -3.7, -20.25, -1e-5, 1e5, 1e300], 1e-14),
     "i0": (lambda x: mp.besseli(0, x), BOTH, 1e-14),
     "i1": (lambda x: mp.besseli(1, x), BOTH, 1e-14),
     "i0e": (_scaled(lambda x: mp.besseli(0, x), -1), BOTH, 1e-14),
@@ -43,7 +67,7 @@ UNARY = {
     "log_ndtr": (lambda x: mp.log(mp.erfc(-x / mp.sqrt(2)) / 2), [x for x in BOTH if x < 7], 1e-13),
     "ndtri": (
         lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1),
-        [1e-300, 1e-20, 1e-5, 0.01, 0.2, 0.25, 0.3, 0.499, 0.5001, 0.8, 0.99, 1 - 1e-10],
+        [1e-300, 1e-20, 1e-16, 1e-9, 1e-7, 1e-5, 0.003, 0.01, 0.2, 0.25, 0.3, 0.499, 0.5001, 0.8, 0.99, 1 - 1e-10],
         1e-13,
     ),
 }
@@ -56,7 +80,9 @@ def test_unary(name: str) -> None:
     with mp.workdps(800 if name == "ndtri" else 60):
         want = [float(exact(mp.mpf(x))) for x in points]
     for x, y, w in zip(points, got, want, strict=True):
-        assert y == pytest.approx(w, rel=tolerance, abs=1e-14 if name.startswith(("bessel", "sph", "airy")) else 0), x
+        assert y == pytest.approx(
+            w, rel=tolerance, abs=1e-14 if name.startswith(("bessel", "sph", "airy", "digamma")) else 0
+        ), x
 
 
 def test_unary_limits() -> None:
