@@ -169,11 +169,11 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
         )
     scores = input.reshape(1, -1) if input.dim() < 2 else input
     labels = target.reshape(1, -1) if target.dim() < 2 else target
-    valid = (labels < 0).long().cumsum(1) == 0  # the labels end at the first negative one
+    valid = (labels < 0).cumsum(1) == 0  # the labels end at the first negative one
     index = labels.clamp(min=0)
     is_target = vivace.zeros_like(scores).scatter_add(1, index, valid.to(scores.dtype)) > 0
     wanted = scores.gather(1, index)
-    violation = (1 - wanted.unsqueeze(2) + scores.unsqueeze(1)).clamp(min=0)
+    violation = ((1 - wanted).unsqueeze(2) + scores.unsqueeze(1)).clamp(min=0)
     counted = valid.unsqueeze(2) & ~is_target.unsqueeze(1)
     loss = vivace.where(counted, violation, 0).sum((1, 2)) / scores.size(1)
     return _reduced(loss.squeeze(0) if input.dim() < 2 else loss, reduction)
@@ -198,11 +198,12 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise ValueError("weight must be one-dimensional")
     scores = input.reshape(1, -1) if input.dim() < 2 else input
     index = target.reshape(-1, 1)
-    violation = (margin - scores.gather(1, index) + scores).clamp(min=0) ** p
+    violation = (margin - scores.gather(1, index) + scores).clamp(min=0)
+    if p == 2:
+        violation = violation.square()
+    loss = violation.scatter(1, index, 0).mean(1)
     if weight is not None:
-        violation = violation * weight[index]
-    others = vivace.ones_like(scores).scatter(1, index, 0)
-    loss = (violation * others).sum(1) / scores.size(1)
+        loss = loss * weight[target.reshape(-1)]
     return _reduced(loss.squeeze(0) if input.dim() < 2 and target.dim() == 0 else loss, reduction)
 
 
