@@ -265,7 +265,6 @@ def binary_cross_entropy_with_logits(
     reduction = _resolve(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    minus_log = -_nn.logsigmoid(input)
-    factor = 1 if pos_weight is None else (pos_weight - 1) * target + 1
-    loss = (1 - target) * input + factor * minus_log
+    log = _nn.logsigmoid(input)
+    loss = (1 - target) * input - (log if pos_weight is None else ((pos_weight - 1) * target + 1) * log)
     return _reduced(loss if weight is None else loss * weight, reduction)
