@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generated/kernels/index/sort.h"
+#include "runtime/kernels/checks.h"
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/sort.h"
 
@@ -62,28 +63,39 @@ bool count_distinct(const T* x, int64_t n, Tensor* inverse, TensorRef& values, T
   return true;
 }
 
-/// The runs of equals in n elements; `which`: the run of each, if not null. Without branches on the elements.
+/// The runs of equals in n elements, how long they are if that is wanted, and the run of each element if `which` is not
+/// null. Without branches on the elements.
 template <class T>
-void join_runs(const T* x, int64_t n, int64_t* which, TensorRef& values, TensorRef& counts) {
+void join_runs(const T* x, int64_t n, int64_t* which, bool wants_counts, TensorRef& values, TensorRef& counts) {
   const auto ends = [x](int64_t i) { return load(x[i]) != load(x[i + 1]); };
-  int64_t runs = n > 0;
-  for (int64_t i = 0; i + 1 < n; ++i) runs += ends(i);
-  const DType dtype = values->dtype();
-  values = vivace::empty({runs}, dtype);
-  counts = vivace::empty({runs}, DType::Int64);
+  values = vivace::empty({n}, values->dtype());
+  counts = vivace::empty({0}, DType::Int64);
   if (n == 0) return;
   T* value = values->data<T>();
-  int64_t *end = counts->data<int64_t>(), run = 0;
-  for (int64_t i = 0; i < n; ++i) {
+  int64_t run = 0;
+  for (int64_t i = 0; i + 1 < n; ++i) {
     value[run] = x[i];
-    end[run] = i + 1;
     if (which) which[i] = run;
-    run += i + 1 < n && ends(i);
+    run += ends(i);
   }
+  value[run] = x[n - 1];
+  if (which) which[n - 1] = run;
+  const int64_t runs = run + 1;
+  set_layout(*values, Dims{runs}, Dims{1}, 0);
+  if (runs < n / 2) values = clone_of(*values);  // holds no memory that it has no use for
+  if (!wants_counts) return;
+  counts = vivace::empty({runs}, DType::Int64);
+  int64_t* end = counts->data<int64_t>();
+  run = 0;
+  for (int64_t i = 0; i + 1 < n; ++i) {
+    end[run] = i + 1;
+    run += ends(i);
+  }
+  end[run] = n;
   for (int64_t k = runs - 1; k > 0; --k) end[k] -= end[k - 1];
 }
 
-Three distinct(Tensor& self, std::optional<int64_t> dim, bool in_order, bool wants_inverse) {
+Three distinct(Tensor& self, std::optional<int64_t> dim, bool in_order, bool wants_inverse, bool wants_counts) {
   if (is_complex(self.dtype())) fail_not_implemented("\"unique\" not implemented for '", self.dtype(), "'");
   const int64_t d = dim ? wrap_dim(*dim, self.dim()) : 0;
   // Rows to compare: slices along dim, or the single elements.
@@ -118,7 +130,8 @@ Three distinct(Tensor& self, std::optional<int64_t> dim, bool in_order, bool wan
         return;
     if constexpr (!kIsComplex<T>) {
       if (in_order && width == 1 && rest.n == 0)
-        return join_runs(rows->data<T>(), n, wants_inverse ? inverse->data<int64_t>() : nullptr, values, times);
+        return join_runs(rows->data<T>(), n, wants_inverse ? inverse->data<int64_t>() : nullptr, wants_counts, values,
+                         times);
       std::vector<int64_t> order(static_cast<size_t>(n)), chosen, counts;
       std::iota(order.begin(), order.end(), 0);
       const Rows<T> table{rows->data<T>(), width};
@@ -152,6 +165,7 @@ Three distinct(Tensor& self, std::optional<int64_t> dim, bool in_order, bool wan
       std::ranges::copy(counts, times->data<int64_t>());
     }
   });
+  if (!wants_counts) times = vivace::empty({0}, DType::Int64);
   if (d > 0) {  // slices go back to their dim
     Dims sizes, strides;
     const IntList now = values->strides();
@@ -168,11 +182,11 @@ Three distinct(Tensor& self, std::optional<int64_t> dim, bool in_order, bool wan
 
 }  // namespace
 
-Three _unique(Tensor& self, bool, bool inverse, bool, std::optional<int64_t> dim) {
-  return distinct(self, dim, false, inverse);
+Three _unique(Tensor& self, bool, bool inverse, bool counts, std::optional<int64_t> dim) {
+  return distinct(self, dim, false, inverse, counts);
 }
-Three _unique_consecutive(Tensor& self, bool inverse, bool, std::optional<int64_t> dim) {
-  return distinct(self, dim, true, inverse);
+Three _unique_consecutive(Tensor& self, bool inverse, bool counts, std::optional<int64_t> dim) {
+  return distinct(self, dim, true, inverse, counts);
 }
 
 }  // namespace vivace::kernels
