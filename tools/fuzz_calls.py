@@ -330,6 +330,9 @@ class Maker:
                 return t.select(self.random.randrange(t.dim()), 0) if 0 not in t.shape else t.sum(0)
             case 5 if t.dim() and 0 not in t.shape:
                 return t.narrow(self.random.randrange(t.dim()), 0, choose((0, 1)))
+            case 6 if t.dim() in (4, 5) and self.chance(0.6):
+                channels_last = module.channels_last if t.dim() == 4 else module.channels_last_3d
+                return t.contiguous(memory_format=channels_last)
             case 6 if t.dim() > 1:
                 return t.transpose(*self.random.sample(range(t.dim()), 2)).contiguous().transpose(0, -1)
             case 7 if t.dim() and t.numel():
