@@ -22,7 +22,7 @@ Dims format_strides(IntList sizes, MemoryFormat format) {
   int64_t step = std::max<int64_t>(sizes[1], 1);
   for (int d = n - 1; d >= 2; --d) {
     strides[d] = step;
-    step *= std::max<int64_t>(sizes[d], 1);
+    step = int64_t(uint64_t(step) * uint64_t(std::max<int64_t>(sizes[d], 1)));  // of no elements: may overflow
   }
   strides[0] = step;
   return strides;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "generated/kernels/nn/pad.h"
+#include "runtime/core/saturate.h"
 #include "runtime/kernels/arith.h"
 #include "runtime/kernels/layout.h"
 #include "runtime/kernels/rows.h"
@@ -134,10 +135,10 @@ void constant_pad_nd(Tensor& self, IntList pad, const Scalar& value, Tensor& out
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int d = sizes.n - 1 - int(i);
     const int64_t before = pad[2 * i], after = pad[2 * i + 1];
-    sizes[d] += std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
+    sizes[d] = saturating_sum(saturating_sum(sizes[d], std::min<int64_t>(before, 0)), std::min<int64_t>(after, 0));
+    if (sizes[d] <= 0) return;
     from += std::max<int64_t>(-before, 0) * self.strides()[size_t(d)];
     to += std::max<int64_t>(before, 0) * out.strides()[size_t(d)];
-    if (sizes[d] <= 0) return;
   }
   if (self.numel() == 0) return;
   TensorRef source = make_view(self, sizes, self.strides(), from), target = make_view(out, sizes, out.strides(), to);

@@ -37,12 +37,12 @@ struct Taps {
     for (int64_t i = 0; i < out; ++i) {
       if (count == 1) {  // PyTorch finds these in float32 for all dtypes
         const float position = (float(i) + (mode == "nearest-exact" ? 0.5f : 0.0f)) * float(scale);
-        add(std::min<int64_t>(int64_t(position), in - 1), 1);
+        add(std::min<int64_t>(int64_t(std::min(position, float(in))), in - 1), 1);
         continue;
       }
       T at = align_corners ? T(i) * step : (T(i) + T(0.5)) * step - T(0.5);
       if (count == 2) at = std::max(at, T(0));
-      const T base = count == 2 ? std::min(std::floor(at), last) : std::floor(at), part = at - base;
+      const T base = std::min(std::floor(at), count == 2 ? last : last + 2), part = at - base;
       if (count == 2) {
         add(int64_t(base), 1 - part);
         add(std::min(int64_t(base) + 1, in - 1), part);
