@@ -7,6 +7,7 @@
 
 #include "generated/kernels/nn/conv.h"
 #include "runtime/kernels/blas.h"
+#include "runtime/kernels/conv_channels.h"
 #include "runtime/kernels/conv_depthwise.h"
 #include "runtime/kernels/conv_sums.h"
 #include "runtime/kernels/gemm.h"
@@ -393,6 +394,7 @@ void conv(Tensor& input, Tensor& weight, Tensor* bias, IntList stride, IntList p
           int64_t groups, Tensor& out) {
   if (out.numel() == 0) return;
   const Geometry g(input.sizes(), weight.sizes(), out.sizes(), stride, padding, dilation, groups);
+  if (depthwise_of_channels(g, input, weight, bias, out)) return;
   const DType compute = compute_of(input.dtype());
   TensorRef x = dense_in(&input, compute), w = dense_in(&weight, compute), b = dense_in(bias, compute);
   RowBuffer buffer(out, out.dim(), compute);

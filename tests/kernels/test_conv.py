@@ -161,3 +161,21 @@ def test_second_derivative_with_output_padding_beyond_the_stride(module):
         return module.nn.functional.conv_transpose2d(x, w, stride=(1, 2), output_padding=(1, 2), dilation=(2, 3))
 
     assert module.autograd.gradgradcheck(f, (x, w))
+
+
+@pytest.mark.parametrize("channels", [2, 5, 16, 75])
+@pytest.mark.parametrize("options", [{}, {"padding": 1}, {"stride": 2, "padding": (2, 1), "dilation": (1, 2)}])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("biased", [False, True])
+def test_depthwise_of_channels_last(module, channels, options, dtype, biased):
+    rng = np.random.default_rng(4)
+
+    def values(*sizes):
+        return module.tensor(rng.standard_normal(sizes)).to(getattr(module, dtype))
+
+    x, w, b = values(2, channels, 9, 11), values(channels, 1, 3, 3), values(channels) if biased else None
+    want = module.nn.functional.conv2d(x, w, b, groups=channels, **options)
+    x = x.contiguous(memory_format=module.channels_last)
+    got = module.nn.functional.conv2d(x, w, b, groups=channels, **options)
+    assert got.is_contiguous(memory_format=module.channels_last)
+    module.testing.assert_close(got, want, check_stride=False)

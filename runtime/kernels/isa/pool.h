@@ -1,5 +1,5 @@
-// The loops of pools whose pixels are rows of n channels, compiled once per instruction set for float and double. A
-// window is the places of its pixels.
+// The loops of pools and depthwise convolutions whose pixels are rows of n channels, compiled once per instruction set
+// for float and double. A window is the places of its pixels.
 #pragma once
 #include <cstdint>
 
@@ -10,6 +10,9 @@ struct PoolLoops {
   /// The largest element of each channel, NaN or the first of equals, and its place.
   void (*largest)(const T* x, const int64_t* places, int64_t count, int64_t n, T* best, int64_t* index);
   void (*mean)(const T* x, const int64_t* places, int64_t count, int64_t n, T divisor, T* out);
+  /// start (zeros if null) + the sum of each pixel times the row of weights that `rows` says.
+  void (*mixture)(const T* x, const int64_t* places, const T* weights, const int64_t* rows, int64_t count, int64_t n,
+                  const T* start, T* out);
   /// Adds g / divisor to the n first of `channels` of each pixel.
   void (*spread)(const T* g, T divisor, const int64_t* places, int64_t count, int64_t channels, int64_t n, T* out);
 };

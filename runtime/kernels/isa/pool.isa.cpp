@@ -75,6 +75,24 @@ void mean(const T* x, const int64_t* places, int64_t count, int64_t n, T divisor
 }
 
 template <class T>
+void mixture(const T* x, const int64_t* places, const T* weights, const int64_t* rows, int64_t count, int64_t n,
+             const T* start, T* out) {
+  constexpr int kN = lanes<T>;
+  each_block<T>(n, [&]<int kVectors>(int64_t c, int64_t left) __attribute__((always_inline)) {
+    Vec<T> sum[kVectors];
+    VIVACE_UNROLL
+    for (int v = 0; v < kVectors; ++v) sum[v] = start ? load(start + c + v * kN, left) : Vec<T>{};
+    for (int64_t t = 0; t < count; ++t) {
+      const T *pixel = x + places[t] * n + c, *row = weights + rows[t] * n + c;
+      VIVACE_UNROLL
+      for (int v = 0; v < kVectors; ++v) sum[v] = fma(load(pixel + v * kN, left), load(row + v * kN, left), sum[v]);
+    }
+    VIVACE_UNROLL
+    for (int v = 0; v < kVectors; ++v) store(out + c + v * kN, sum[v], left);
+  });
+}
+
+template <class T>
 void spread(const T* g, T divisor, const int64_t* places, int64_t count, int64_t channels, int64_t n, T* out) {
   constexpr int kN = lanes<T>;
   each_block<T>(n, [&]<int kVectors>(int64_t c, int64_t left) __attribute__((always_inline)) {
@@ -91,7 +109,7 @@ void spread(const T* g, T divisor, const int64_t* places, int64_t count, int64_t
 
 template <class T>
 constexpr dense::PoolLoops<T> loops_of() {
-  return {largest<T>, mean<T>, spread<T>};
+  return {largest<T>, mean<T>, mixture<T>, spread<T>};
 }
 
 }  // namespace
