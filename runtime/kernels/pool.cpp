@@ -225,11 +225,13 @@ void mean_backward(Tensor& grads, const Cells& cells, const Mean& mean, Tensor& 
   kernels::visit_compute(compute, "avg_pool", [&]<class T>() {
     const T* from = g->data<T>();
     T* to = buffer.rows().data<T>();
-    for (int64_t i = 0; i < images; ++i)
-      cells.each([&](int64_t o, const Span& z, const Span& y, const Span& c) {
-        const T share = from[i * positions + o] / T(mean.of(z, y, c));
-        cells.each_element(z, y, c, [&](int64_t at) { to[i * size + at] += share; });
-      });
+    parallel_for(0, images, 32768 / std::max<int64_t>(1, size) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        cells.each([&](int64_t o, const Span& z, const Span& y, const Span& c) {
+          const T share = from[i * positions + o] / T(mean.of(z, y, c));
+          cells.each_element(z, y, c, [&](int64_t at) { to[i * size + at] += share; });
+        });
+    });
   });
   buffer.finish();
 }
@@ -305,8 +307,10 @@ void max_pool_backward(Tensor& grads, Tensor& indices, IntList input_sizes, Tens
     const T* from = g->data<T>();
     const int64_t* index = at->data<int64_t>();
     T* to = buffer.rows().data<T>();
-    for (int64_t i = 0; i < images; ++i)
-      for (int64_t o = i * positions; o < (i + 1) * positions; ++o) to[i * size + index[o]] += from[o];
+    parallel_for(0, images, 32768 / std::max<int64_t>(1, positions) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        for (int64_t o = i * positions; o < (i + 1) * positions; ++o) to[i * size + index[o]] += from[o];
+    });
   });
   buffer.finish();
 }
