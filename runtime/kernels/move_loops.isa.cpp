@@ -16,7 +16,16 @@ void to_half(char* to, const char* from, int64_t n) {
   uint16_t* __restrict out = reinterpret_cast<uint16_t*>(to);
   const float* __restrict in = reinterpret_cast<const float*>(from);
   int64_t i = 0;
-#if defined(__F16C__)
+#if defined(__AVX512F__)
+  for (; i + 16 <= n; i += 16) {
+    const __m512i x = _mm512_loadu_si512(in + i), sign = _mm512_and_si512(x, _mm512_set1_epi32(int(0x80000000u)));
+    // Every NaN becomes the same, as below.
+    const __mmask16 nan = _mm512_cmp_ps_mask(__m512(x), __m512(x), _CMP_UNORD_Q);
+    const __m512i y = _mm512_mask_or_epi32(x, nan, sign, _mm512_set1_epi32(0x7fc00000));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
+                        _mm512_cvtps_ph(__m512(y), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+#elif defined(__F16C__)
   for (; i + 16 <= n; i += 16) {
     __m256i half[2];
     for (int k = 0; k < 2; ++k) {
@@ -45,7 +54,10 @@ void from_half(char* to, const char* from, int64_t n) {
   float* __restrict out = reinterpret_cast<float*>(to);
   const uint16_t* __restrict in = reinterpret_cast<const uint16_t*>(from);
   int64_t i = 0;
-#if defined(__F16C__)
+#if defined(__AVX512F__)
+  for (; i + 16 <= n; i += 16)
+    _mm512_storeu_ps(out + i, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + i))));
+#elif defined(__F16C__)
   for (; i + 8 <= n; i += 8)
     _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i))));
 #endif
