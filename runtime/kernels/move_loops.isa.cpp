@@ -140,15 +140,15 @@ void spread(char* to, const char* elements, int64_t size, int64_t count, int64_t
   };
   switch (size) {
     case 1:
-      return rows(repeated<uint8_t>);
+      return rows([](const char* e) { return repeated<uint8_t>(e); });
     case 2:
-      return rows(repeated<uint16_t>);
+      return rows([](const char* e) { return repeated<uint16_t>(e); });
     case 4:
-      return rows(repeated<uint32_t>);
+      return rows([](const char* e) { return repeated<uint32_t>(e); });
     case 8:
-      return rows(repeated<uint64_t>);
+      return rows([](const char* e) { return repeated<uint64_t>(e); });
     default:
-      return rows(repeated16);
+      return rows([](const char* e) { return repeated16(e); });
   }
 }
 
