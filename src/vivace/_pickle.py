@@ -100,7 +100,9 @@ _get_layout.__module__ = "vivace.serialization"  # where PyTorch has it
 def public_name(obj, name=None):
     """The module and the name under which a pickle holds a class or function: of vivace's, those that PyTorch knows."""
     name = name or getattr(obj, "__qualname__", None) or obj.__name__
-    package, dot, rest = _public_home(obj, name, pickle.whichmodule(obj, name)).partition(".")
+    # Python 3.14's whichmodule imports the module, which need not be there under the name torch.
+    module = getattr(obj, "__module__", None) or pickle.whichmodule(obj, name)
+    package, dot, rest = _public_home(obj, name, module).partition(".")
     return ("torch" if package == "vivace" else package) + dot + rest, name
 
 
