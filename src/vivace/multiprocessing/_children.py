@@ -5,7 +5,7 @@ What a child is to prepare is pickled and read before anything else runs in it, 
 
 import functools
 import sys
-from multiprocessing import spawn
+from multiprocessing import forkserver, spawn
 
 import vivace
 from vivace import _alias
@@ -31,5 +31,9 @@ def _with_alias(get_preparation_data):
 
 def tell_children():
     """From here on processes that multiprocessing spawns know torch as this one does."""
-    if not hasattr(spawn.get_preparation_data, "__wrapped__"):
-        spawn.get_preparation_data = _with_alias(spawn.get_preparation_data)
+    if hasattr(spawn.get_preparation_data, "__wrapped__"):
+        return
+    spawn.get_preparation_data = _with_alias(spawn.get_preparation_data)
+    # From Python 3.14 on the server of forks runs the main module before it is told anything.
+    server = forkserver._forkserver
+    server._preload_modules = [name for name in server._preload_modules if name != "__main__"]
