@@ -9,7 +9,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "generated/ops/factory/convert.h"
 #include "generated/ops/factory/fresh.h"
 #include "generated/ops/view/dims.h"
 #include "runtime/autograd/accumulate.h"

@@ -355,6 +355,7 @@ Object* record_in_place(const Op& op, KeySet keys, Value* args) {
 }
 
 Object* record_out(const Op& op, KeySet keys, Value* args) {
+  if (!tls.grad_mode) return redispatch(op, keys & kBelow, args);
   bool differentiable = false;  // by the dtype of what is written to
   for (int i = 0; i < op.nargs; ++i)
     differentiable |= op.args[i].is_output && args[i].tensor && is_differentiable(args[i].tensor->dtype());
@@ -362,7 +363,7 @@ Object* record_out(const Op& op, KeySet keys, Value* args) {
   for (uint32_t m = op.tensor_args; m; m &= m - 1) requires_grad |= needs_grad(args[__builtin_ctz(m)].tensor);
   for (uint32_t m = op.list_args; m; m &= m - 1)
     for (const Tensor* t : args[__builtin_ctz(m)].tensor_list()) requires_grad |= needs_grad(t);
-  if (tls.grad_mode && differentiable && requires_grad)
+  if (differentiable && requires_grad)
     fail(op.name,
          "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
          "requires grad.");
